@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unswayed.core.values import Example
+from unswayed.base.values import Example
 from unswayed.vary.block import blocks_of
 from unswayed.vary.engine import OperatorSpec, Variation, Varier
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from benchmarks._measure import SHARED, needs
-from unswayed.core.edits import Edit, apply
-from unswayed.core.seeds import Seeds
+from unswayed.base.edits import Edit, apply
+from unswayed.base.seeds import Seeds
 from unswayed.papers.dialect.corpora import FrmtSegment, read_pairs, read_segments
 from unswayed.vary.dialect import Exchange
 from unswayed.vary.dialect.african_american import AfricanAmerican

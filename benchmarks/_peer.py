@@ -159,7 +159,7 @@ def unswayed(name: str, texts: list[Any]) -> Alter:
     Texts and labels are taken as columns, as a suite stores them, and are laid beside the texts after the clock has
     stopped; a note is not made, as no tool that it is held against says what it did.
     """
-    from unswayed.core.values import Example
+    from unswayed.base.values import Example
     from unswayed.vary.block import blocks_of
     from unswayed.vary.engine import OperatorSpec, Variation, Varier
 
@@ -194,7 +194,7 @@ def unswayed(name: str, texts: list[Any]) -> Alter:
 
 def augment(name: str, texts: list[Any]) -> Alter:
     """One of our strategies of augmentation."""
-    from unswayed.core.values import Example
+    from unswayed.base.values import Example
     from unswayed.mitigate.augment import augment as augmented
     from unswayed.papers.nature.strategies import strategies
 

@@ -9,7 +9,7 @@ from math import log
 
 import numpy as np
 
-from unswayed.core.errors import UsageError
+from unswayed.base.errors import UsageError
 from unswayed.systems.embeddings import Embeddings, minilm_folder
 
 Retriever = Callable[[Sequence[str]], list[int]]  # the paragraph that each question finds

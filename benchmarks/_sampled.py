@@ -11,11 +11,11 @@ import numpy as np
 import unswayed
 from benchmarks._measure import Row
 from benchmarks._simulated import Cell, MadeRun, share, worst_cell
-from unswayed.core.estimate import mean_interval
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example, Variant
+from unswayed.base.values import Example, Variant
 from unswayed.measure.mixed import complete_effects
 from unswayed.measure.variance import Cells, components
+from unswayed.stats import mean_interval
+from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.systems.callable import CallableSystem
 
 SPREADS = (0.0, 0.3, 1.0)  # of people, in log odds

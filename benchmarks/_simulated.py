@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks._measure import Row
-from unswayed.core.suite import Manifest
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Output, Variant
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Output, Variant
+from unswayed.storage.suite import Manifest
 
 Bools = npt.NDArray[np.bool_]
 _LABELS = ("a", "b")

@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks._measure import Row
 from benchmarks._simulated import share
-from unswayed.core.estimate import Array, MeanKind, mean_interval
-from unswayed.core.estimate.anytime import anytime_level
+from unswayed.stats import Array, MeanKind, mean_interval
+from unswayed.stats.anytime import anytime_level
 
 EXAMPLES = 2000
 WITHIN = (0.1, 0.05, 0.02)

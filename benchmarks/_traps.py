@@ -10,10 +10,10 @@ import numpy as np
 import unswayed
 from benchmarks._measure import Row
 from benchmarks._simulated import MadeRun, share
-from unswayed.core.errors import StaleAnswers
-from unswayed.core.estimate import mean_interval
+from unswayed.base.errors import StaleAnswers
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.order_weights import worst_weights
+from unswayed.stats import mean_interval
 from unswayed.systems.callable import CallableSystem
 
 _WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from benchmarks._apart import Pair, told_apart
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
-from unswayed.core.edits import slots_of
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Example
+from unswayed.base.edits import slots_of
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Example
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 
 NAME = "paraphrase/command"

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from benchmarks._dialect_choices import frmt
 from benchmarks._measure import SHARED, Row, needs, show
-from unswayed.core.values import Example, Variant
+from unswayed.base.values import Example, Variant
 from unswayed.papers.dialect.corpora import read_pairs
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 

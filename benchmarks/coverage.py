@@ -19,14 +19,14 @@ from benchmarks._sampled import people, power, random_answerer, unequal_variance
 from benchmarks._simulated import Cell, MadeRun, worst_cell
 from benchmarks._stopped import stopped
 from benchmarks._traps import traps
-from unswayed.core.estimate import mean_interval, numbers_of
-from unswayed.core.task import task_named
+from unswayed.base.task import task_named
 from unswayed.measure.definitions import MEASURES
 from unswayed.measure.gathering import class_found
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.order_weights import cvar_weights, worst_weights
 from unswayed.measure.set_scores import SetScore
 from unswayed.score import scorers
+from unswayed.stats import mean_interval, numbers_of
 
 SIZES, DRAWS, RATES = (10, 30, 100, 1000), (1, 3, 10), (0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.995)
 ALIKE = (0.3, 2.0, 50.0)  # how alike the variants of an example are: the fewer, the more

@@ -16,9 +16,9 @@ import msgspec
 
 from benchmarks._apart import Pair, told_apart
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Example
-from unswayed.vary.calibrate_disfluency import fit_disfluency
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Example
+from unswayed.lab.calibration.disfluency import fit_disfluency
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 
 DATA = SHARED / "disfl_qa"

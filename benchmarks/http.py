@@ -15,14 +15,14 @@ import httpx
 
 from benchmarks._http_server import Server
 from benchmarks._measure import Row, show
-from unswayed.core.asking import Asking
-from unswayed.core.prompt import Template
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example
+from unswayed.base.values import Example
 from unswayed.data import read_examples, sample_path
 from unswayed.run.engine import run_system
-from unswayed.systems.http import PROMPTS
+from unswayed.storage.suite import Manifest, Suite, write_suite
+from unswayed.systems.asking import Asking
 from unswayed.systems.opening import open_system
+from unswayed.systems.template import Template
+from unswayed.systems.url import PROMPTS
 
 REQUESTS = 2000
 CONCURRENCY = 32

@@ -19,8 +19,8 @@ from importlib import import_module
 from pathlib import Path
 
 from benchmarks._measure import SHARED, LeftOut, Row, cpu_seconds, needs, show
-from unswayed.core.errors import DataError
-from unswayed.core.identify import UNSURE, identify, installed
+from unswayed.base.errors import DataError
+from unswayed.base.identify import UNSURE, identify, installed
 from unswayed.data import read_examples
 
 EACH, FILES, ROWS = 50, 20, 10

@@ -11,14 +11,14 @@ from typing import Any
 
 from benchmarks._listening import found, people_from_people, simulated_from_people
 from benchmarks._measure import ROOT, SHARED, Row, cpu_seconds, needs, show
-from unswayed.core.edits import apply
-from unswayed.core.seeds import Seeds
-from unswayed.measure.realism.judge import Judge
-from unswayed.vary.calibrate_listener import fit_listener
+from unswayed.base.edits import apply
+from unswayed.base.seeds import Seeds
+from unswayed.lab.calibration.listener import fit_listener
+from unswayed.lab.calibration.transcripts import counted
+from unswayed.lab.realism.judge import Judge
 from unswayed.vary.listeners import ListenerProfile
 from unswayed.vary.operator import Text
 from unswayed.vary.speech.english import English
-from unswayed.vary.transcripts import counted
 
 SEEDS = (7, 8)
 

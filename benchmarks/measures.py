@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks._measure import Row, in_turns, peak_megabytes, show
-from unswayed.core.estimate import Mean, bootstrap, sample_of
-from unswayed.core.suite import Manifest
-from unswayed.core.task import Task, task_named
-from unswayed.core.values import Example, Json, Output, Variant
+from unswayed.base.task import Task, task_named
+from unswayed.base.values import Example, Json, Output, Variant
 from unswayed.measure.measuring import measure_run
 from unswayed.score import MeanScorer
+from unswayed.stats import Mean, bootstrap, sample_of
+from unswayed.storage.suite import Manifest
 
 EXAMPLES, DRAWS, SAMPLES = 100_000, 3, 10_000
 PEER_EXAMPLES = 4_000

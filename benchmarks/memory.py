@@ -39,9 +39,9 @@ def predict(batch):
 MEASURE = """
 import sys
 from types import SimpleNamespace
-from unswayed.core.suite import Manifest
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Output, Variant
+from unswayed.storage.suite import Manifest
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.measuring import measure_run
 LABELS = [Output(label) for label in ("on", "off", "dim")]
 class Made:

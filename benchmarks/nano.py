@@ -171,7 +171,7 @@ def told(folder: Path, rows: list[dict[str, str]]) -> float:
 
 def compared(rows: list[dict[str, str]]) -> dict[str, list[tuple[str, str, str]]]:
     """By language: a reference, the same in the other dialect, and a control that changes the meaning."""
-    from unswayed.core.values import Example
+    from unswayed.base.values import Example
     from unswayed.vary.engine import OperatorSpec, Variation, vary
 
     found = {}
@@ -267,7 +267,7 @@ def at_equal(one: Curve, other: Curve) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def over_seeds(pairs: Sequence[tuple[Sequence[int], Sequence[int] | None]], within: bool = False) -> str:
     """The mean of shares, or of paired differences, over seeds, with an interval that includes training."""
-    from unswayed.core.estimate import Estimate, over_trainings
+    from unswayed.stats import Estimate, over_trainings
 
     found = []
     for one, other in pairs:

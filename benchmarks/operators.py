@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from benchmarks._measure import SHARED, LeftOut, Row, figure, needs, say, show
 from benchmarks._peers import Rates, Worker, python_of, side_by_side
-from unswayed.core.edits import slots_of
+from unswayed.base.edits import slots_of
 from unswayed.data import read_examples, sample_path
 
 COUNT = 2_000

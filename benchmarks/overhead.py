@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks._measure import Row, cpu_seconds, in_turns, show
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example
+from unswayed.base.values import Example
 from unswayed.data import read_examples, sample_path
 from unswayed.run.engine import run_system
+from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.systems.baselines.intent import Intent
 from unswayed.systems.system import System
 

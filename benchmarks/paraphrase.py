@@ -16,10 +16,10 @@ from contextlib import nullcontext
 from statistics import mean
 
 from benchmarks._measure import SHARED, LeftOut, Row, needs, show
-from unswayed.core.collecting import collecting_later
-from unswayed.core.edits import apply
-from unswayed.core.errors import UnswayedError
-from unswayed.core.seeds import Seeds
+from unswayed.base.edits import apply
+from unswayed.base.errors import UnswayedError
+from unswayed.base.gc_pause import collecting_later
+from unswayed.base.seeds import Seeds
 from unswayed.data import ReadOptions, read_examples
 from unswayed.papers.parte.corpora import FILE, read_pairs
 from unswayed.systems.embeddings import Embeddings, minilm_folder

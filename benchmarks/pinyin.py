@@ -22,12 +22,12 @@ from benchmarks._edit_judge import told as edit_judge
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
 from benchmarks._peers import Worker, side_by_side
 from benchmarks.operators import questions
-from unswayed.core.edits import apply
-from unswayed.core.seeds import Seeds
+from unswayed.base.edits import apply
+from unswayed.base.seeds import Seeds
+from unswayed.lab.realism.aligned import ROWS, Aligned, calibrated_typists, read_people
+from unswayed.lab.realism.compare import drops, error_rate
+from unswayed.lab.realism.judge import Judge
 from unswayed.measure.error_rate import distances
-from unswayed.measure.realism.aligned import ROWS, Aligned, calibrated_typists, read_people
-from unswayed.measure.realism.compare import drops, error_rate
-from unswayed.measure.realism.judge import Judge
 from unswayed.systems.opening import open_system
 from unswayed.vary.keyboard.homophone import Homophone
 from unswayed.vary.keyboard.ime import ENGINES, lacking

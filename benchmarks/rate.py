@@ -10,9 +10,9 @@ from pathlib import Path
 
 from benchmarks._http_server import Server
 from benchmarks._measure import Row, show
-from unswayed.core.suite import Manifest, write_suite
-from unswayed.core.values import Example
+from unswayed.base.values import Example
 from unswayed.run.engine import run_system
+from unswayed.storage.suite import Manifest, write_suite
 from unswayed.systems.opening import open_system
 
 LIMIT, BURST = 20, 20  # of the server's token bucket, a second

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from benchmarks._measure import SHARED, Row, needs, show
-from unswayed.core.edits import apply
-from unswayed.core.seeds import Seeds
-from unswayed.measure.realism.aligned import Aligned
-from unswayed.measure.realism.harm import Files, built_in, harm
-from unswayed.measure.realism.judge import Judge
-from unswayed.measure.realism.languages import Channel, script_of
-from unswayed.measure.realism.letters import words_of
+from unswayed.base.edits import apply
+from unswayed.base.seeds import Seeds
+from unswayed.lab.realism.aligned import Aligned
+from unswayed.lab.realism.harm import Files, built_in, harm
+from unswayed.lab.realism.judge import Judge
+from unswayed.lab.realism.languages import Channel, script_of
+from unswayed.lab.realism.letters import words_of
 from unswayed.vary import operators
 from unswayed.vary.engine import OperatorSpec
 from unswayed.vary.operator import Text

@@ -30,16 +30,16 @@ from benchmarks._measure import (
     show,
     wall_seconds,
 )
-from unswayed.core.asking import Asking
-from unswayed.core.store import AnswerStore
-from unswayed.core.suite import Suite
-from unswayed.core.values import Example, Output
+from unswayed.base.values import Example, Output
 from unswayed.run.answering import Answering
 from unswayed.run.crew import LocalCrew
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
 from unswayed.run.varying import Varying
 from unswayed.run.workers import Engine, Job, Map, in_order
+from unswayed.storage.store import AnswerStore
+from unswayed.storage.suite import Suite
+from unswayed.systems.asking import Asking
 from unswayed.systems.opening import open_system
 from unswayed.vary.block import BLOCK
 from unswayed.vary.engine import OperatorSpec, Variation

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks._measure import SHARED, Row, needs, show
-from unswayed.core.task import task_named
+from unswayed.base.task import task_named
 from unswayed.data import read_examples
 from unswayed.score import scorers
 from unswayed.systems import systems

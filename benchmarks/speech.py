@@ -9,13 +9,13 @@ from statistics import median
 
 from benchmarks._blocks import Varied, by_person
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
-from unswayed.core.edits import apply
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Estimate
+from unswayed.base.edits import apply
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Estimate
+from unswayed.lab.realism.aligned import read_people
+from unswayed.lab.realism.compare import error_rate
+from unswayed.lab.realism.judge import Judge
 from unswayed.measure.error_rate import distances
-from unswayed.measure.realism.aligned import read_people
-from unswayed.measure.realism.compare import error_rate
-from unswayed.measure.realism.judge import Judge
 from unswayed.vary.keyboard.homophone import Homophone
 from unswayed.vary.operator import Operator, Text
 from unswayed.vary.speech.mandarin import Mandarin

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks._measure import ROOT, Row, show
-from unswayed.core.estimate.two_way import Cells, row_means
+from unswayed.stats.two_way import Cells, row_means
 
 SHARE = 0.05
 QUANTILES = {"5%": 0.05, "50%": 0.5, "95%": 0.95}

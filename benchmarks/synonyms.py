@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 
 from benchmarks._apart import Pair, told_apart
 from benchmarks._measure import SHARED, Row, needs, show
-from unswayed.core.values import Example
+from unswayed.base.values import Example
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.english import KIND_OF, forms, tagged
 

@@ -12,11 +12,11 @@ from benchmarks._judged import Auc, by_edits, by_text
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, say, show
 from benchmarks._retrieved import Retriever, bm25, minilm
 from tools.make_typists import bare
-from unswayed.core.edits import apply
-from unswayed.core.seeds import Seeds
+from unswayed.base.edits import apply
+from unswayed.base.seeds import Seeds
+from unswayed.lab.realism.judge import Judge
+from unswayed.lab.realism.typed import Typed, fit_typed, halves, read_typed, retyped, uncorrected
 from unswayed.measure.error_rate import distances
-from unswayed.measure.realism.judge import Judge
-from unswayed.measure.realism.typed import Typed, fit_typed, halves, read_typed, retyped, uncorrected
 from unswayed.vary.keyboard.adjacent import Adjacent
 from unswayed.vary.keyboard.layouts import layout
 from unswayed.vary.keyboard.typist import Typist

@@ -9,10 +9,10 @@ from pathlib import Path
 from random import Random
 
 from benchmarks._measure import Row, show
-from unswayed.core.suite import Manifest, write_suite
-from unswayed.core.values import Example, Variant
+from unswayed.base.values import Example, Variant
 from unswayed.report.view import write_view
 from unswayed.run.engine import run_system
+from unswayed.storage.suite import Manifest, write_suite
 
 FLIPS = 100_000
 DRAWS = 10

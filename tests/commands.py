@@ -1,8 +1,8 @@
 """Commands of unswayed in processes of their own that begin at once: forks of a process that has imported it already.
 
-`unswayed("vary", "mine.jsonl", …)` is what `subprocess.run([sys.executable, "-m", "unswayed", …])` is, for a tenth of the
-time; with `path()` in front of PATH, so is `unswayed` in a shell. Take a real process where its start matters, or where
-it is killed.
+`unswayed("vary", "mine.jsonl", …)` is what `subprocess.run([sys.executable, "-m", "unswayed", …])` is, for a tenth of
+the time; with `path()` in front of PATH, so is `unswayed` in a shell. Take a real process where its start matters, or
+where it is killed.
 """
 
 from __future__ import annotations

@@ -162,8 +162,8 @@ def unswayed() -> Callable[..., str]:
     """Runs a command of unswayed in this process and returns what it prints; `fails` is part of the error expected."""
     from click.testing import CliRunner
 
+    from unswayed.base.errors import UnswayedError
     from unswayed.cli import unswayed as command
-    from unswayed.core.errors import UnswayedError
 
     def run(*words: object, fails: str = "") -> str:
         done = CliRunner().invoke(command, [str(word) for word in words])

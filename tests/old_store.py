@@ -6,8 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from unswayed.core.store import AnswerStore
-from unswayed.core.store_keys import split_keys
+from unswayed.storage.store import AnswerStore
+from unswayed.storage.store_keys import split_keys
 
 LATER = ("tokens_out", "tokens_in", "session")  # columns, the last that came first
 

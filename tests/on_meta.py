@@ -10,7 +10,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.systems.device import Place
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import unswayed
-from unswayed.core.errors import UsageError
+from unswayed.base.errors import UsageError
 
 WRITTEN = """
 import pandas as pd, unswayed

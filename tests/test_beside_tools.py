@@ -22,7 +22,7 @@ def test_inspects_samples_are_asked_differently_in_each_epoch(tmp_path: Path) ->
     from inspect_ai.scorer import match
     from inspect_ai.solver import generate
 
-    from unswayed.inspect_solver import varied
+    from unswayed.integrations.inspect_solver import varied
 
     asked = []
 
@@ -56,7 +56,7 @@ def test_inspects_samples_are_asked_differently_in_each_epoch(tmp_path: Path) ->
 CASES = """
 from deepeval import assert_test
 from deepeval.test_case import LLMTestCase
-from unswayed.deepeval_metric import Unswayed
+from unswayed.integrations.deepeval_metric import Unswayed
 
 
 def app(text):

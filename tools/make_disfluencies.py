@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.measure.realism.aligned import rounded
-from unswayed.vary.calibrate_disfluency import fit_disfluency
+from unswayed.lab.calibration.disfluency import fit_disfluency
+from unswayed.lab.realism.aligned import rounded
 from unswayed.vary.disfluencies import SHIPPED
 
 BROKEN = "#VALUE"  # what a spreadsheet made of some rows

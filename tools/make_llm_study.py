@@ -24,9 +24,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unswayed.core.errors import UsageError
-from unswayed.core.ids import file_hash
-from unswayed.core.values import Json
+from unswayed.base.errors import UsageError
+from unswayed.base.ids import file_hash
+from unswayed.base.values import Json
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"

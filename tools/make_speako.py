@@ -23,10 +23,20 @@ from rapidfuzz.distance import Levenshtein
 from spylls.hunspell import Dictionary
 from wordfreq import get_frequency_dict
 
-from unswayed.vary.spoken._phones import CODES, END, FIRST, NONE, ORDER, START, ZERO, Model, decode, read_model
-from unswayed.vary.spoken._phones import FILE as LETTERS_FILE
-from unswayed.vary.spoken._speako import COMMON, NAME, ONLY_SAID, SpokenWord, Words
-from unswayed.vary.spoken._speako import FILE as WORDS_FILE
+from unswayed.vary.spoken._phones import (
+    CODES,
+    END,
+    FILE as LETTERS_FILE,
+    FIRST,
+    NONE,
+    ORDER,
+    START,
+    ZERO,
+    Model,
+    decode,
+    read_model,
+)
+from unswayed.vary.spoken._speako import COMMON, FILE as WORDS_FILE, NAME, ONLY_SAID, SpokenWord, Words
 
 OUT = Path(__file__).parents[1] / "src/unswayed/vary/spoken/data"
 # English Wikipedia had about 4 billion words when the paper was written: 1,000 of them are 250 in a billion.

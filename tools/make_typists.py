@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.measure.realism.compare import error_rate
-from unswayed.measure.realism.typed import Typed, encoded, fit_typed, fit_typists, read_typed, retyped
+from unswayed.lab.realism.compare import error_rate
+from unswayed.lab.realism.typed import Typed, encoded, fit_typed, fit_typists, read_typed, retyped
 from unswayed.vary.keyboard.layouts import Layout, layout
 from unswayed.vary.slip_profile import Profiles, SlipProfile
 

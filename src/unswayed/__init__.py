@@ -5,43 +5,35 @@ The public names. Each is imported when it is first used, so that `import unsway
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from unswayed.base.lazy_exports import lazy_exports
 
-from unswayed.core.lazy import door
-
-if TYPE_CHECKING:
-    from unswayed.api import carry_out, check, estimate_cost, vary_text
-    from unswayed.core.asking import Asking
-    from unswayed.core.edits import Edit
-    from unswayed.core.errors import UnswayedError
-    from unswayed.core.seeds import Stream
-    from unswayed.core.suite import Suite
-    from unswayed.core.task import Task
-    from unswayed.core.values import Estimate, Example, Failed, Output, Variant
-    from unswayed.data import Reader, ReadOptions, read_examples
-    from unswayed.measure import compare, measure_run
-    from unswayed.measure.compared import Comparison
-    from unswayed.measure.gates import Verdict
-    from unswayed.measure.results import Results
-    from unswayed.report.compare_page import write_comparison
-    from unswayed.report.html import write_report
-    from unswayed.report.view import write_view
-    from unswayed.run.engine import run_system
-    from unswayed.run.making import make_suite
-    from unswayed.run.plan import DataPlan, GatePlan, MeasurePlan, Plan, SystemPlan, VaryPlan, read_plan
-    from unswayed.run.record import Run
-    from unswayed.run.spending import CostEstimate, Spending
-    from unswayed.run.workers import Engine
-    from unswayed.score import Scorer
-    from unswayed.systems import System, open_system
-    from unswayed.vary import Change, Operator, OperatorSpec, Text
-
-__all__ = ["Asking", "Change", "Comparison", "CostEstimate", "DataPlan", "Edit", "Engine", "Estimate", "Example",
-    "Failed", "GatePlan", "MeasurePlan", "Operator", "OperatorSpec", "Output", "Plan", "ReadOptions",
-    "Reader", "Results", "Run", "Scorer", "Spending", "Stream", "Suite", "System", "SystemPlan", "Task", "Text",
-    "UnswayedError", "Variant", "VaryPlan", "Verdict", "carry_out", "check", "compare", "estimate_cost", "make_suite",
-    "measure_run", "open_system", "read_examples", "read_plan", "run_system", "vary_text",
-    "write_comparison", "write_report", "write_view"]  # fmt: skip
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(__name__, __file__)
+__all__, __getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "api": "carry_out check estimate_cost vary_text",
+        "base.edits": "Edit",
+        "base.errors": "UnswayedError",
+        "base.seeds": "Stream",
+        "base.task": "Task",
+        "base.values": "Estimate Example Failed Output Variant",
+        "data": "ReadOptions Reader read_examples",
+        "measure": "compare measure_run",
+        "measure.compared": "Comparison",
+        "measure.gates": "Verdict",
+        "measure.results": "Results",
+        "report.compare_page": "write_comparison",
+        "report.html": "write_report",
+        "report.view": "write_view",
+        "run.engine": "run_system",
+        "run.making": "make_suite",
+        "run.plan": "DataPlan GatePlan MeasurePlan Plan SystemPlan VaryPlan read_plan",
+        "run.record": "Run",
+        "run.spending": "CostEstimate Spending",
+        "run.workers": "Engine",
+        "score": "Scorer",
+        "storage.suite": "Suite",
+        "systems": "System open_system",
+        "systems.asking": "Asking",
+        "vary": "Change Operator OperatorSpec Text",
+    },
+)

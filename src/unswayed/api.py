@@ -10,19 +10,13 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core.asking import Asking
-from unswayed.core.chat import Turn
-from unswayed.core.errors import UsageError, option
-from unswayed.core.estimate import Resampling
-from unswayed.core.files import as_path, temporary_folder
-from unswayed.core.identify import identify
-from unswayed.core.language import language_tag
-from unswayed.core.prices import prices_of
-from unswayed.core.prompt import Template
-from unswayed.core.secrets import hide, masked_data, masked_spec
-from unswayed.core.suite import Suite
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Variant
+from unswayed.base.chat import Turn
+from unswayed.base.errors import UsageError, option
+from unswayed.base.identify import identify
+from unswayed.base.language import language_tag
+from unswayed.base.secrets import hide, masked_data, masked_spec
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Variant
 from unswayed.measure.early import check_stop_rules, stop_rules
 from unswayed.measure.gates import Verdict, check_sets, gates_of, judge, measured_by
 from unswayed.measure.judging import cited
@@ -51,9 +45,15 @@ from unswayed.run.record import Run, refuse_other
 from unswayed.run.spending import CostEstimate, Spending
 from unswayed.run.workers import Engine, in_use
 from unswayed.score import Comparing, comparing_for, scorers
+from unswayed.stats import Resampling
+from unswayed.storage.files import as_path, temporary_folder
+from unswayed.storage.suite import Suite
+from unswayed.systems.asking import Asking
 from unswayed.systems.device import using
 from unswayed.systems.opening import open_system
+from unswayed.systems.prices import prices_of
 from unswayed.systems.system import System
+from unswayed.systems.template import Template
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.presets import expand
 

@@ -9,7 +9,7 @@ import commands
 import pytest
 
 import unswayed
-from unswayed.core.errors import UsageError
+from unswayed.base.errors import UsageError
 
 ROWS = [
     {"text": f"turn on the light {i}" if i % 3 else f"play jazz number {i}", "paragraph": f"p{i // 5}",

@@ -12,9 +12,9 @@ import pytest
 from commands import unswayed
 
 from tests.run.every_step import every_step
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Example
 from unswayed.cli import unswayed as whole
-from unswayed.core.errors import UsageError
-from unswayed.core.values import Example
 from unswayed.mitigate.augment import augment
 from unswayed.run.workers import Engine, in_use, using
 from unswayed.vary.operator import Change, Operator, Text

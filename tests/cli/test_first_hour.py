@@ -179,7 +179,7 @@ def test_debug_shows_the_whole_traceback_once(place: Path, tmp_path: Path) -> No
     by_variable = commands.unswayed(*run, cwd=place, env={"UNSWAYED_DEBUG": "1"})
     for done in (by_option, by_variable):
         assert done.returncode == 3
-        assert done.stderr.count("unswayed/core/asking.py") > 0
+        assert done.stderr.count("unswayed/systems/asking.py") > 0
         assert done.stderr.count("The above exception was the direct cause") == 1
         assert "--debug" not in done.stderr
 

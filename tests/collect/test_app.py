@@ -7,8 +7,7 @@ import random
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from unswayed.collect.export import answers_of
 from unswayed.collect.items import make_study

@@ -8,15 +8,14 @@ from collections import Counter
 from itertools import count
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
+from unswayed.base.errors import UsageError
 from unswayed.collect.answers import take_answer
 from unswayed.collect.assign import AlreadyAnswered, NotYours, next_item, person_of
 from unswayed.collect.items import make_study
 from unswayed.collect.people import exclude, forget, hashed, invite
 from unswayed.collect.study import read_study
-from unswayed.core.errors import UsageError
 
 from .conftest import typing, write_study
 

@@ -189,7 +189,7 @@ def test_from_a_suite_through_people_to_a_run(driver, serve, tmp_path):
     from unswayed.collect.export import export
     from unswayed.collect.items import make_study
     from unswayed.collect.study import read_study
-    from unswayed.core.suite_jsonl import import_suite
+    from unswayed.storage.suite_jsonl import import_suite
 
     examples = [("e0", "里程很长", "long"), ("e1", "社区很小", "small")]
     lines = [

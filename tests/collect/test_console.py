@@ -10,6 +10,7 @@ import commands
 import httpx
 import pytest
 
+from unswayed.base.errors import UsageError
 from unswayed.collect.applied import applied, revision_number
 from unswayed.collect.assign import person_of
 from unswayed.collect.items import entries
@@ -20,7 +21,6 @@ from unswayed.collect.revisions import apply, changes
 from unswayed.collect.site import PAGES
 from unswayed.collect.study import read_study
 from unswayed.collect.words import console_words
-from unswayed.core.errors import UsageError
 
 from .test_privacy import answered
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from unswayed.base.errors import StoredFileError, UsageError
 from unswayed.collect.backends import Sqlite
 from unswayed.collect.database import Database, open_database
 from unswayed.collect.people import set_fact
-from unswayed.core.errors import StoredFileError, UsageError
 
 
 def facts(tx):

@@ -6,19 +6,18 @@ import json
 
 import pytest
 
+from unswayed.base.errors import DataError, NothingEvaluated, UnknownName, UsageError
 from unswayed.collect.assign import AlreadyAnswered
 from unswayed.collect.export import agreements, answers_of, export, exportable, summaries
 from unswayed.collect.items import make_study
 from unswayed.collect.status import progress
 from unswayed.collect.study import read_study
-from unswayed.core.errors import DataError, NothingEvaluated, UnknownName, UsageError
-from unswayed.core.judgement import read_judgements
-from unswayed.core.parquet import read_batches
-from unswayed.core.suite import Suite
-from unswayed.core.suite_jsonl import import_suite
+from unswayed.storage.judgements import read_judgements
+from unswayed.storage.parquet import read_batches
+from unswayed.storage.suite import Suite
+from unswayed.storage.suite_jsonl import import_suite
 
-from .conftest import typing as log
-from .conftest import write_study
+from .conftest import typing as log, write_study
 from .test_assign import Desk
 
 

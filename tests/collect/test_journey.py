@@ -8,13 +8,13 @@ import httpx
 import pytest
 
 from tests.crowd import Participant, typing
+from unswayed.base.errors import DataError
 from unswayed.collect.export import answers_of
 from unswayed.collect.items import make_study
 from unswayed.collect.people import hashed, invite
 from unswayed.collect.revisions import apply
 from unswayed.collect.status import progress, record
 from unswayed.collect.study import read_study
-from unswayed.core.errors import DataError
 
 from .conftest import write_study
 

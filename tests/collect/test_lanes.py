@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.judgement import read_judgements
-from unswayed.core.suite import Suite
-from unswayed.core.values import Example
+from unswayed.base.values import Example
 from unswayed.papers.nature.tables import table3
 from unswayed.run.making import make_suite
+from unswayed.storage.judgements import read_judgements
+from unswayed.storage.suite import Suite
 
 
 @pytest.fixture(autouse=True)

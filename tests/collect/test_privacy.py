@@ -9,13 +9,13 @@ from pathlib import Path
 import commands
 import pytest
 
+from unswayed.base.errors import UsageError
 from unswayed.collect.answers import take_answer
 from unswayed.collect.assign import next_item, person_of
 from unswayed.collect.backends import tables_about
 from unswayed.collect.database import open_database
 from unswayed.collect.export import answers_of
 from unswayed.collect.people import consent, exclude, forget, forget_before, hashed, include, invite, reissue
-from unswayed.core.errors import UsageError
 
 SECRET_WORDS = "zirconium marmalade"
 

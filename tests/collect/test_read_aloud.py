@@ -8,13 +8,12 @@ import wave
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
+from unswayed.base.errors import UsageError
 from unswayed.collect.export import answers_of, export
 from unswayed.collect.kinds.read_aloud import BadAudio, ReadingOptions, audio_file, audio_folder, checked, transcribe
 from unswayed.collect.people import forget
-from unswayed.core.errors import UsageError
 
 from .conftest import tone
 from .test_app import Person, close_clients, site

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.crowd import Participant, served
-from unswayed.core.suite import Suite
+from unswayed.storage.suite import Suite
 
 READIN = Path(__file__).parents[3] / "shared/data/readin/afqmc_keyboard"
 FIELDS = ("sentence1", "sentence2")

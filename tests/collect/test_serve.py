@@ -15,8 +15,8 @@ import commands
 import httpx
 import pytest
 
+from unswayed.base.errors import UsageError
 from unswayed.collect.server import serve
-from unswayed.core.errors import UsageError
 
 
 def unswayed(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:

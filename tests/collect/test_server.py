@@ -10,12 +10,12 @@ import httpx
 import pytest
 import uvicorn
 
+from unswayed.base.errors import DataError, UsageError
 from unswayed.collect import server
 from unswayed.collect.app import make_app
 from unswayed.collect.people import invite
 from unswayed.collect.server import Patient, networks, studies_at
 from unswayed.collect.site import Site
-from unswayed.core.errors import DataError, UsageError
 
 from .conftest import write_study
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unswayed.core.errors import DataError, UnknownName, UsageError
+from unswayed.base.errors import DataError, UnknownName, UsageError
 from unswayed.data import ReadOptions, read_examples, task_and_language
 
 GOOD = '{"text":"a","label":"x"}\n'

@@ -9,11 +9,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from unswayed.core.errors import DataError, UnswayedError
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError, UnswayedError
+from unswayed.base.values import Example
 from unswayed.data import ReadOptions, _encoding, examples_of, read_examples, read_lines
 from unswayed.data._check import Checks
 from unswayed.data._encoding import read_line_blocks

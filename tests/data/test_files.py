@@ -13,8 +13,8 @@ import pytest
 from faults.valid import workbook
 
 from unswayed import make_suite
-from unswayed.core import identify
-from unswayed.core.errors import DataError, UnknownName, UsageError, WrongLanguage
+from unswayed.base import identify
+from unswayed.base.errors import DataError, UnknownName, UsageError, WrongLanguage
 from unswayed.data import ReadOptions, open_source, read_examples
 
 ROWS = [{"text": "play some jazz", "label": "music"}, {"text": "will it rain tomorrow", "label": "weather"}]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from unswayed.core.errors import DataError
+from unswayed.base.errors import DataError
 from unswayed.data import read_examples
 
 CLASS = {"names": ["no", "yes"], "_type": "ClassLabel"}

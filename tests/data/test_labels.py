@@ -9,7 +9,7 @@ import commands
 import pytest
 
 import unswayed
-from unswayed.core.errors import DataError
+from unswayed.base.errors import DataError
 from unswayed.data import ReadOptions, read_examples
 
 

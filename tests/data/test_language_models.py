@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from unswayed.core.chat import as_sent, chat_of
-from unswayed.core.errors import DataError, UsageError
-from unswayed.core.suite import Suite
-from unswayed.core.values import Example, Json
+from unswayed.base.chat import as_sent, chat_of
+from unswayed.base.errors import DataError, UsageError
+from unswayed.base.values import Example, Json
 from unswayed.data import ReadOptions, read_examples, task_and_language
 from unswayed.run.making import make_suite
+from unswayed.storage.suite import Suite
 
 BFCL = Path(__file__).parents[3] / "shared/data/bfcl"
 here = pytest.mark.skipif(not BFCL.is_dir(), reason="BFCL's files are not here (../shared/data/bfcl)")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from unswayed.core.errors import DataError, UsageError
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError, UsageError
+from unswayed.base.values import Example
 from unswayed.data import ReadOptions, examples_of, likely_groups
 from unswayed.run.making import make_suite
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from unswayed.core.errors import PullError, UnknownName, UsageError
+from unswayed.base.errors import PullError, UnknownName, UsageError
 from unswayed.data import Corpus, CorpusFile, _corpora, corpora, corpus_named, pull
 
 CONTENT = {"train/label": b"go\nstay\n" * 1000, "test/label": b"go\n" * 50_000}

@@ -10,12 +10,11 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from unswayed.core.errors import DataError, UnknownName, UsageError
-from unswayed.core.ids import content_id
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError, UnknownName, UsageError
+from unswayed.base.ids import content_id
+from unswayed.base.values import Example
 from unswayed.data import Kind, ReadOptions, read_examples, readers, task_and_language
 
 

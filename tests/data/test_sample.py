@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from unswayed.core.errors import UnknownName
+from unswayed.base.errors import UnknownName
 from unswayed.data import Kind, read_examples, sample_path, task_and_language
 
 

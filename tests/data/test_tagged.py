@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from unswayed.core.errors import DataError, UsageError
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError, UsageError
+from unswayed.base.values import Example
 from unswayed.data import ReadOptions, examples_of, find_reader, read_examples, task_and_language
 
 XSID = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "xsid"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import DataError, UsageError
+from unswayed.base.errors import DataError, UsageError
 from unswayed.data import import_versions
 
 NOISEQA = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "noiseqa" / "people.jsonl"

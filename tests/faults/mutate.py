@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 
 DEEP = 3_000  # deeper than what reads it can go; 500 is what goes in and may not come out again
 TEXTS = [

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unswayed.core.errors import DataError, StoredFileError
+from unswayed.base.errors import DataError, StoredFileError
 from unswayed.data import ReadOptions, read_examples
 from unswayed.systems.baselines.intent import Intent
 
@@ -119,7 +119,7 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
     file = tmp_path / "model/weights.npz"
     file.write_bytes(out.getvalue())
     card = json.loads((tmp_path / "model/system.json").read_text())
-    from unswayed.core.ids import file_hash
+    from unswayed.base.ids import file_hash
 
     (tmp_path / "model/system.json").write_text(json.dumps({**card, "weights": file_hash(file)}))
     with pytest.raises(StoredFileError, match=r"weights\.npz"):

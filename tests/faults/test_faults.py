@@ -14,7 +14,7 @@ from pathlib import Path
 import commands
 import pytest
 
-from unswayed.core.suite import Suite
+from unswayed.storage.suite import Suite
 
 from .conftest import COMMAND, Unswayed, make_place
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from unswayed.core.errors import NothingEvaluated, UnswayedError
+from unswayed.base.errors import NothingEvaluated, UnswayedError
 from unswayed.data import ReadOptions, read_examples, readers
 
 from .mutate import fuzz, mutated

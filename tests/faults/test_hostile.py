@@ -16,21 +16,20 @@ from xml.etree import ElementTree
 import commands
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
+from unswayed.base.values import Example, Variant
 from unswayed.collect.items import make_study
 from unswayed.collect.owner import open_session
 from unswayed.collect.people import consent, hashed, invite
 from unswayed.collect.site import signed
 from unswayed.collect.study import read_study
-from unswayed.core.suite import Manifest, write_suite
-from unswayed.core.suite_jsonl import export_suite
-from unswayed.core.values import Example, Variant
 from unswayed.measure.measuring import measure_run
 from unswayed.report.html import write_report
 from unswayed.report.tables import FORMATS, render
 from unswayed.run.engine import run_system
+from unswayed.storage.suite import Manifest, write_suite
+from unswayed.storage.suite_jsonl import export_suite
 
 from .conftest import collecting
 from .mutate import fuzz

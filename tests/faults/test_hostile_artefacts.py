@@ -22,15 +22,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import unswayed
+from unswayed.base.errors import DataError, StoredFileError, UnswayedError, UsageError
+from unswayed.base.values import Example, Variant
 from unswayed.collect.study import read_study
-from unswayed.core.errors import DataError, StoredFileError, UnswayedError, UsageError
-from unswayed.core.parquet import read_batches
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.suite_jsonl import import_suite
-from unswayed.core.values import Example, Variant
 from unswayed.data import read_examples
 from unswayed.mitigate.noisy_channel import NoisyChannel
 from unswayed.run.plan import read_plan
+from unswayed.storage.parquet import read_batches
+from unswayed.storage.suite import Manifest, Suite, write_suite
+from unswayed.storage.suite_jsonl import import_suite
 from unswayed.systems.baselines.intent import Intent
 from unswayed.systems.logged import LoggedSystem
 from unswayed.vary.people import read_profiles
@@ -142,7 +142,7 @@ def test_odd_columns_are_named(tmp_path: Path, names: list[str], problem: str) -
 
 
 def test_a_value_that_fills_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unswayed.core.parquet.MOST_AT_ONCE", 5 << 20)
+    monkeypatch.setattr("unswayed.storage.parquet.MOST_AT_ONCE", 5 << 20)
     text = pa.array(["x" * (6 << 20)], pa.large_string())
     pq.write_table(pa.table({"text": text, "label": ["a"]}), tmp_path / "a.parquet", use_dictionary=False)
     with pytest.raises(DataError, match="1 rows hold 6 MB; 5 MB are the most"):
@@ -152,7 +152,7 @@ def test_a_value_that_fills_the_memory_is_refused(tmp_path: Path, monkeypatch: p
 def test_a_small_dictionary_of_large_texts_is_read_in_small_pieces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("unswayed.core.parquet.MOST_AT_ONCE", 5 << 20)
+    monkeypatch.setattr("unswayed.storage.parquet.MOST_AT_ONCE", 5 << 20)
     text = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), pa.array(["x" * (1 << 20)]))
     pq.write_table(pa.table({"text": text}), tmp_path / "a.parquet")
     assert max(len(columns["text"]) for _, columns in read_batches(tmp_path / "a.parquet")) < 11

@@ -22,14 +22,14 @@ pytest.importorskip("skops", reason="needs the extra sklearn")
 from samples.hf import save_tiny
 from samples.pipelines import save_tiny as save_pipeline
 
-from unswayed.core import file_hash
-from unswayed.core.errors import StoredFileError, UnswayedError, UsageError
-from unswayed.core.trust import trusting
+from unswayed.base import file_hash
+from unswayed.base.errors import StoredFileError, UnswayedError, UsageError
 from unswayed.papers.dialect.nano.training import load as load_nano
 from unswayed.systems import Metric, ModelFolder, Rewriter, open_system
 from unswayed.systems.embeddings import Embeddings
 from unswayed.systems.network import Encoder
 from unswayed.systems.training import TrainingSettings
+from unswayed.systems.trusted_weights import trusting
 from unswayed.vary import MaskedModel
 
 Opened = Callable[[Path], Any]

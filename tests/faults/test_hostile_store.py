@@ -19,14 +19,14 @@ import pytest
 from old_store import make_old
 
 import unswayed
+from unswayed.base.errors import StoredFileError
 from unswayed.collect.database import open_database
 from unswayed.collect.items import make_study
 from unswayed.collect.people import invite
 from unswayed.collect.study import read_study
-from unswayed.core.errors import StoredFileError
-from unswayed.core.sqlite import connect
-from unswayed.core.store import AnswerStore
 from unswayed.run.record import Run
+from unswayed.storage.sqlite import connect
+from unswayed.storage.store import AnswerStore
 
 from .conftest import collecting, make_place
 
@@ -224,7 +224,7 @@ def test_odd_values_are_refused(place: Path, change: str) -> None:
 
 STEP = """
 import os, signal, sqlite3, sys, threading
-from unswayed.core.sqlite import connect, interrupted
+from unswayed.storage.sqlite import connect, interrupted
 signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
 db = connect(__import__("pathlib").Path(sys.argv[1]), [], write=True)
 print("ready", flush=True)

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from unswayed.core.errors import SystemBroken
-from unswayed.core.http.client import Client, HttpSettings, Malformed, Unanswered
+from unswayed.base.errors import SystemBroken
+from unswayed.systems.http.client import Client, HttpSettings, Malformed, Unanswered
 
 from .mutate import fuzz, mutated
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import commands
 import pytest
 
-from unswayed.core import secrets
-from unswayed.core.errors import UsageError
+from unswayed.base import secrets
+from unswayed.base.errors import UsageError
 from unswayed.systems import Rewriter, open_system
 
 KEY, OTHER = "sk-9fQ2xLw81-verysecret", "sk-quite-another-77"

@@ -17,13 +17,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import unswayed
-from unswayed.core import outside
-from unswayed.core.errors import DataError, StoredFileError
-from unswayed.core.ids import file_hash
-from unswayed.core.suite import Suite
-from unswayed.core.suite_jsonl import export_suite, import_suite
+from unswayed.base.errors import DataError, StoredFileError
+from unswayed.base.ids import file_hash
 from unswayed.measure import stored
 from unswayed.measure.results import Results
+from unswayed.storage import untrusted_files as outside
+from unswayed.storage.suite import Suite
+from unswayed.storage.suite_jsonl import export_suite, import_suite
 
 from .conftest import make_place
 

@@ -8,21 +8,18 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from unswayed.base.values import Example, Variant
 from unswayed.collect.database import open_database
 from unswayed.collect.export import answers_of
 from unswayed.collect.items import entries, make_study
 from unswayed.collect.study import read_study
-from unswayed.core.estimate import Resampling
-from unswayed.core.prompt import Template
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.suite_jsonl import export_suite, import_suite
-from unswayed.core.values import Example, Variant
 from unswayed.data import read_score_table, read_segment_scores
+from unswayed.lab.calibration.typist import aligned_rows
+from unswayed.lab.realism.aligned import read_people as read_aligned_people
+from unswayed.lab.realism.typed import read_typed, uncorrected
 from unswayed.measure.files import score_files
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.mixed import mixed_effects
-from unswayed.measure.realism.aligned import read_people as read_aligned_people
-from unswayed.measure.realism.typed import read_typed, uncorrected
 from unswayed.mitigate.noisy_channel import NoisyChannel
 from unswayed.papers.dialect.material import read_judged
 from unswayed.papers.dialect.metrics.yisi1 import Yisi1
@@ -36,10 +33,13 @@ from unswayed.papers.readin.spider_scores import score_sql_files
 from unswayed.run.engine import run_system
 from unswayed.run.plan import read_plan
 from unswayed.run.record import Run
+from unswayed.stats import Resampling
+from unswayed.storage.suite import Manifest, Suite, write_suite
+from unswayed.storage.suite_jsonl import export_suite, import_suite
 from unswayed.systems.baselines.intent import Intent
 from unswayed.systems.opening import open_system
+from unswayed.systems.template import Template
 from unswayed.vary import disfluencies, listeners, people, slip_profile, typists
-from unswayed.vary.calibrate_typist import aligned_rows
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.keyboard.layouts import layout_for
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Output, Variant
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Output, Variant
 
 
 class FakeRun:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from unswayed.core.estimate import mean_interval
-from unswayed.core.task import task_named
+from unswayed.base.task import task_named
 from unswayed.measure.comparison import compare
 from unswayed.measure.gathering import class_found
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.set_scores import SetScore
 from unswayed.score import scorers
+from unswayed.stats import mean_interval
 
 
 def found(golds: list[str], outputs: list[str], clusters: np.ndarray | None = None):

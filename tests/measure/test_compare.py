@@ -7,12 +7,16 @@ import itertools
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
-from unswayed.core.errors import NothingEvaluated, UnknownName, UsageError
-from unswayed.core.estimate import (
+from unswayed.base.errors import NothingEvaluated, UnknownName, UsageError
+from unswayed.measure.compared import Comparison
+from unswayed.measure.comparison import compare
+from unswayed.measure.definitions import MEASURES
+from unswayed.measure.measuring import measure_run
+from unswayed.run.record import NOT_ASKED
+from unswayed.stats import (
     Mean,
     Ratio,
     bonferroni,
@@ -23,11 +27,6 @@ from unswayed.core.estimate import (
     mean_interval,
     swap,
 )
-from unswayed.measure.compared import Comparison
-from unswayed.measure.comparison import compare
-from unswayed.measure.definitions import MEASURES
-from unswayed.measure.measuring import measure_run
-from unswayed.run.record import NOT_ASKED
 
 
 def found(comparison, measure, set_="all"):

@@ -9,14 +9,13 @@ from pathlib import Path
 import commands
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from unswayed.core.errors import DataError
-from unswayed.core.estimate import Resampling
+from unswayed.base.errors import DataError
 from unswayed.measure.files import darr
 from unswayed.score import kendall, pearson
+from unswayed.stats import Resampling
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:

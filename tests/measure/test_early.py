@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import unswayed
-from unswayed.core.errors import UnknownName, UsageError
-from unswayed.core.estimate import MeanKind, mean_interval
-from unswayed.core.estimate.anytime import anytime_deviate, anytime_level
+from unswayed.base.errors import UnknownName, UsageError
 from unswayed.measure.early import stop_rules
+from unswayed.stats import MeanKind, mean_interval
+from unswayed.stats.anytime import anytime_deviate, anytime_level
 
 
 @pytest.mark.parametrize(

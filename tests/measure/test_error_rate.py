@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
-from unswayed.core.suite import Manifest, write_suite
-from unswayed.core.values import Example, Variant
+from unswayed.base.values import Example, Variant
 from unswayed.measure.error_rate import distances, error_rates, suite_error_rates
+from unswayed.storage.suite import Manifest, write_suite
 
 TEXT = st.text("ab花呗\U0001f600", max_size=6)
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from sklearn.metrics import f1_score
 
-from unswayed.core.errors import DataError, NothingEvaluated, UnknownName
-from unswayed.core.estimate import Resampling
+from unswayed.base.errors import DataError, NothingEvaluated, UnknownName
 from unswayed.measure.files import score_files
 from unswayed.papers.readin.spider_scores import score_sql_files
+from unswayed.stats import Resampling
 
 SHARED = Path(__file__).parents[2] / "../shared/data"
 FEW = Resampling(bootstrap=50)

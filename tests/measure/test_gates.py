@@ -7,8 +7,8 @@ import re
 import msgspec
 import pytest
 
-from unswayed.core.errors import UnknownName, UsageError
-from unswayed.core.values import Estimate
+from unswayed.base.errors import UnknownName, UsageError
+from unswayed.base.values import Estimate
 from unswayed.measure.gates import check_gates, gates_of
 from unswayed.measure.measuring import measure_run
 

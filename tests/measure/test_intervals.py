@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from unswayed.core.estimate import Mean, Ratio, bootstrap, certain_interval, count_rows, interval, resample, sample_of
-from unswayed.core.estimate.resample import draw_counts
 from unswayed.measure.measuring import measure_run
+from unswayed.stats import Mean, Ratio, bootstrap, certain_interval, count_rows, interval, resample, sample_of
+from unswayed.stats.resample import draw_counts
 
 RNG = np.random.default_rng(3)
 BINARY = (RNG.random(300) < 0.8).astype(float)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from unswayed.core.values import Example, Output, Variant
+from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.block_answers import joined_outputs
 from unswayed.run.block import in_blocks
 

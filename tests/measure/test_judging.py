@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from unswayed.collect.agreement import cohen_kappa
-from unswayed.core.errors import DataError, UnswayedError, UsageError
-from unswayed.core.suite import Suite
-from unswayed.core.task import task_named
+from unswayed.base.errors import DataError, UnswayedError, UsageError
+from unswayed.base.task import task_named
 from unswayed.measure.judging import cited, judge_agreement, save_agreement
 from unswayed.score import Comparing
+from unswayed.stats.agreement import cohen_kappa
+from unswayed.storage.suite import Suite
 
 JUDGE = """
 def judge(batch):

@@ -6,16 +6,15 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.errors import UnknownName, UsageError
-from unswayed.core.estimate import Mean, Observations, mean_interval
+from unswayed.base.errors import UnknownName, UsageError
 from unswayed.measure.comparison import compare
 from unswayed.measure.contrasts import Contrast
 from unswayed.measure.margins import check_margin, margins_of
 from unswayed.measure.sets import ALL
 from unswayed.measure.spill import Spill
+from unswayed.stats import Mean, Observations, mean_interval
 
 
 def run(fake_run, n, wrong):

@@ -10,11 +10,10 @@ from statistics import mean
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.metrics import f1_score
 
-from unswayed.core.errors import NothingEvaluated, UnknownName, UsageError
+from unswayed.base.errors import NothingEvaluated, UnknownName, UsageError
 from unswayed.measure.changes import flips
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.results import Results
@@ -267,7 +266,7 @@ import importlib.util, msgspec, sys
 spec = importlib.util.spec_from_file_location("fakes", sys.argv[1])
 fakes = importlib.util.module_from_spec(spec); spec.loader.exec_module(fakes)
 from unswayed.measure.measuring import measure_run
-from unswayed.core.ids import content_id
+from unswayed.base.ids import content_id
 rows = [("abc"[i % 3], "abc"[i % 2], [("k/" + "xyz"[d], d, "same", "abc"[(i * d) % 3]) for d in range(3)],
          {"g": str(i % 4)}) for i in range(30)]
 print(content_id(msgspec.to_builtins(measure_run(fakes.FakeRun(rows), bootstrap=100))))

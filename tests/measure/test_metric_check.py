@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unswayed.core.errors import NothingEvaluated, UsageError
+from unswayed.base.errors import NothingEvaluated, UsageError
 from unswayed.data import MeaningPair
 from unswayed.measure.metric_check import check_metric
 from unswayed.systems import Metric

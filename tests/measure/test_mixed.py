@@ -11,11 +11,10 @@ from pathlib import Path
 import commands
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from unswayed.core.errors import NothingEvaluated, UsageError
+from unswayed.base.errors import NothingEvaluated, UsageError
 from unswayed.measure import mixed
 from unswayed.measure.mixed import Mixed, complete_effects, mixed_effects
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import unswayed
-from unswayed.core.errors import UsageError
-from unswayed.core.estimate import Numbers
-from unswayed.core.estimate.apart import apart_groups, apart_paired
+from unswayed.base.errors import UsageError
 from unswayed.measure import naming
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.sentences import plain, verdict
+from unswayed.stats import Numbers
+from unswayed.stats.multiple_comparisons import apart_groups, apart_paired
 
 
 def drops(rng, n, rate):

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import unswayed
-from unswayed.core.errors import NothingEvaluated, UsageError
-from unswayed.core.estimate import mean_interval
-from unswayed.core.values import Estimate
+from unswayed.base.errors import NothingEvaluated, UsageError
+from unswayed.base.values import Estimate
 from unswayed.measure.power import Design, _least_mean, _least_share
 from unswayed.measure.sampling import Sampled, Sources
+from unswayed.stats import mean_interval
 
 Z = 0.8416212
 

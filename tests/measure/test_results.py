@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import unswayed
-from unswayed.core.errors import MissingExtra, StoredFileError, UnknownName, UsageError
+from unswayed.base.errors import MissingExtra, StoredFileError, UnknownName, UsageError
 from unswayed.measure.compared import Comparison
 from unswayed.measure.results import Results
 from unswayed.run.engine import run_system

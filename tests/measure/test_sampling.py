@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import unswayed
-from unswayed.core.errors import UsageError
-from unswayed.core.suite import Manifest, write_suite
-from unswayed.core.values import Example, Variant
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Example, Variant
 from unswayed.measure.results import Results
 from unswayed.measure.variance import Cells, components
+from unswayed.storage.suite import Manifest, write_suite
 
 
 def suite_of(path: Path, right: np.ndarray, people: dict[str, str], family: str = "keyboard") -> unswayed.Suite:
@@ -125,7 +125,7 @@ def test_draws_that_are_nobody(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("people", "examples"), [(3, 100), (10, 100)])
 def test_the_interval_for_people_like_these_covers(people: int, examples: int) -> None:
-    from unswayed.core.estimate import mean_interval
+    from unswayed.stats import mean_interval
 
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     truth = float(weights @ (1 / (1 + np.exp(-1 - np.sqrt(1.5**2 + 1) * nodes))) / weights.sum())

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import unswayed
-from unswayed.core.task import task_named
-from unswayed.core.values import Estimate, Example, Output
+from unswayed.base.task import task_named
+from unswayed.base.values import Estimate, Example, Output
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.sanity import Sanity
 from unswayed.run.block import in_blocks

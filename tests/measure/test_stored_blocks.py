@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from unswayed.core.errors import StoredFileError
-from unswayed.core.parquet import Repeated
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example, Failed, Variant
+from unswayed.base.errors import StoredFileError
+from unswayed.base.values import Example, Failed, Variant
 from unswayed.measure import stored_blocks as module
 from unswayed.measure.stored_blocks import stored_blocks
 from unswayed.run.block import AS_IT_WAS, numbered, text_numbers
 from unswayed.run.engine import run_system
+from unswayed.storage.parquet import Repeated
+from unswayed.storage.suite import Manifest, Suite, write_suite
 
 
 def suite_at(tmp_path) -> Suite:
@@ -74,7 +73,7 @@ def test_a_suite_without_variants_has_blocks(tmp_path):
 def test_variants_in_another_order_are_refused(rows, sound, tmp_path, monkeypatch):
     """As no writer writes them: here, their batches are of one row and read in another order."""
     monkeypatch.setattr(module, "_MOST_EXAMPLES", 1)
-    monkeypatch.setattr("unswayed.core.parquet.ROWS_AT_ONCE", 1)
+    monkeypatch.setattr("unswayed.storage.parquet.ROWS_AT_ONCE", 1)
     examples = [Example(i, f"e{i}", {"text": f"text {i}"}, "a") for i in range(3)]
     variants = [Variant(row, f"e{row}", 0, "x/y", "x", "same", {"text": f"{row}!"}, "a", "") for row in sorted(rows)]
     manifest = Manifest(task="classify", language="en")

@@ -10,13 +10,11 @@ import tracemalloc
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.errors import StoredFileError
-from unswayed.core.estimate import count_rows
-from unswayed.core.task import task_named
-from unswayed.core.values import Output
+from unswayed.base.errors import StoredFileError
+from unswayed.base.task import task_named
+from unswayed.base.values import Output
 from unswayed.measure import pair_scores, spill, table_reader
 from unswayed.measure.comparison import compare
 from unswayed.measure.measuring import measure_run
@@ -26,6 +24,7 @@ from unswayed.measure.spill import Distinct, Spill, Tally
 from unswayed.measure.table_reader import read_table
 from unswayed.run.block import in_blocks
 from unswayed.score import scorers
+from unswayed.stats import count_rows
 
 
 @pytest.fixture

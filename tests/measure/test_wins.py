@@ -8,13 +8,12 @@ import subprocess
 import commands
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from unswayed.core.errors import UsageError
-from unswayed.core.estimate import binomial_tail, clopper_pearson
+from unswayed.base.errors import UsageError
 from unswayed.measure.wins import pairs_for_difference, pairs_for_wins, power_of_wins, win_rate
+from unswayed.stats import binomial_tail, clopper_pearson
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:

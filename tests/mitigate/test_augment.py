@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.edits import slots_of
-from unswayed.core.errors import CannotKeepLabels, DataError, UnknownName, UsageError, WrongLanguage
-from unswayed.core.values import Example
+from unswayed.base.edits import slots_of
+from unswayed.base.errors import CannotKeepLabels, DataError, UnknownName, UsageError, WrongLanguage
+from unswayed.base.values import Example
 from unswayed.data import read_examples
 from unswayed.mitigate.augment import augment, write_examples
 from unswayed.papers.nature.strategies import STRATEGIES, Context, TfIdf, strategies

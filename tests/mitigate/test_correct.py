@@ -13,8 +13,8 @@ from pathlib import Path
 import commands
 import pytest
 
-from unswayed.core.errors import SystemBroken
-from unswayed.core.values import Inputs, Json
+from unswayed.base.errors import SystemBroken
+from unswayed.base.values import Inputs, Json
 from unswayed.mitigate.correct import Corrected, correct_texts, required_texts
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import Failed, System

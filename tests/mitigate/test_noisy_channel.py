@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.errors import DataError, StoredFileError, UsageError
+from unswayed.base.errors import DataError, StoredFileError, UsageError
 from unswayed.mitigate._word_model import HAN, count, near, readings
 from unswayed.mitigate.noisy_channel import NoisyChannel
 from unswayed.systems.opening import open_system

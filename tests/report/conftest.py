@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from unswayed.core.values import Estimate, Example, Output, Variant
+from unswayed.base.values import Estimate, Example, Output, Variant
 from unswayed.measure.changes import Flip
 from unswayed.measure.results import Block, Named, Naming, Results
 

@@ -15,11 +15,11 @@ from click.testing import CliRunner
 
 from benchmarks._http_server import Server
 from unswayed.cli import unswayed as command
-from unswayed.core.asking import Asking
 from unswayed.report import again
 from unswayed.run.plan import DataPlan, GatePlan, MeasurePlan, Plan, SystemPlan, VaryPlan, kept
 from unswayed.run.record import Run
 from unswayed.run.workers import Engine
+from unswayed.systems.asking import Asking
 from unswayed.vary.engine import OperatorSpec
 
 SECTIONS: dict[str, type[msgspec.Struct]] = {
@@ -120,8 +120,7 @@ WHOLE = {
 
 def test_the_words_of_a_whole_plan_are_read_as_the_same_plan() -> None:
     """Every option of `vary` and `run`, through the printed words and the command line's own parser."""
-    from unswayed.cli import run as run_module
-    from unswayed.cli import vary as vary_module
+    from unswayed.cli import run as run_module, vary as vary_module
 
     for section, fields in WHOLE.items():
         left = {name for at, name in again.LEFT_OUT if at == section}
@@ -310,7 +309,7 @@ def test_a_corrector_before_the_system(place: Path) -> None:
 
 
 def test_a_saved_baseline(place: Path) -> None:
-    from unswayed.core.values import Example
+    from unswayed.base.values import Example
     from unswayed.systems.baselines.intent import Intent
 
     rows = [Example(i, str(i), {"text": t}, g) for i, (t, g) in enumerate(ROWS * 3)]
@@ -320,7 +319,7 @@ def test_a_saved_baseline(place: Path) -> None:
 
 def test_logged_answers(place: Path) -> None:
     invoke("vary", "my data.jsonl", *VARY, "-o", "asked")
-    from unswayed.core.suite import Suite
+    from unswayed.storage.suite import Suite
 
     inputs = [thing.inputs for e, varied in Suite("asked").groups() for thing in (e, *varied)]
     rows = [json.dumps({"inputs": i, "output": "music" if "pla" in i["text"] else "weather"}) for i in inputs]

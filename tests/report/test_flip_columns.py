@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import unswayed as library
-from unswayed.core.values import Example, Output, Variant
+from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.changes import Flip, FlipBlock, flips, flips_by_block
 from unswayed.report.flip_lines import lines
 from unswayed.report.flips import FlipSample

@@ -6,8 +6,7 @@ from base64 import b64encode
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from unswayed.measure.spill import Spill
 from unswayed.report import json_stream

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from unswayed.core.errors import UnswayedError
-from unswayed.core.values import Example, Output, Variant
+from unswayed.base.errors import UnswayedError
+from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.changes import Flip
 from unswayed.report.html import facts, write_report
 

@@ -6,11 +6,10 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from unswayed.core.text import label, spelled, title, visible
-from unswayed.core.values import Example, Output, Variant
+from unswayed.base.text import label, spelled, title, visible
+from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.changes import Flip, FlipBlock
 from unswayed.measure.sampling import Repeats
 from unswayed.measure.sentences import plain, verdict
@@ -165,7 +164,7 @@ def check_svg(svg):
 
 @given(st.text(st.characters(), max_size=30))
 def test_charts_are_well_formed_for_any_name(name):
-    from unswayed.core.values import Estimate
+    from unswayed.base.values import Estimate
 
     some, none = Estimate(0.5, 0.4, 0.6, 9, 0, ""), Estimate(None, None, None, 0, 0, "")
     check_svg(charts.forest([(name, {"clean": some, "average": none, "worst": some})], name, name))

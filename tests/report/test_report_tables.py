@@ -8,10 +8,9 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from unswayed.core.errors import UnknownName
+from unswayed.base.errors import UnknownName
 from unswayed.measure.compared import Comparison, Difference, NotWorse
 from unswayed.measure.gates import GateResult
 from unswayed.measure.results import Results
@@ -224,7 +223,7 @@ def test_junit_is_well_formed_for_any_text(text):
 
 
 def _named(text: str) -> Results:
-    from unswayed.core.values import Estimate
+    from unswayed.base.values import Estimate
 
     one = Estimate(0.5, 0.4, 0.6, 9, 0, text)
     measures = dict.fromkeys(("clean", "average", "worst", "drop", "flip_rate", "consistency", "noticed"), one)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from unswayed.core import Estimate, UnknownName, UsageError
+from unswayed.base import Estimate, UnknownName, UsageError
 from unswayed.report import (
     Figure,
     Option,

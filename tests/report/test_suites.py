@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import unswayed
-from unswayed.core.task import tasks
+from unswayed.base.task import tasks
 from unswayed.report.marked import change, filled
 from unswayed.report.operators import operators_view
 from unswayed.report.suites import suite_view

@@ -11,7 +11,7 @@ import pytest
 from commands import unswayed
 
 import unswayed as library
-from unswayed.core.values import Example, Output, Variant
+from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.changes import Flip, FlipBlock
 from unswayed.report.json_stream import json_pieces
 from unswayed.report.view_columns import Columns

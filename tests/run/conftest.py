@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example, Variant
+from unswayed.base.values import Example, Variant
+from unswayed.storage.suite import Manifest, Suite, write_suite
 
 SYSTEMS = Path(__file__).with_name("systems_at_work.py")
 

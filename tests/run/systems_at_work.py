@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unswayed.core.edits import Edit
+from unswayed.base.edits import Edit
 from unswayed.systems.system import Failed, System
 from unswayed.vary.operator import Change, Operator, Text
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from unswayed.core.asking import Asking
-from unswayed.core.errors import Interrupted, InUse, StoredFileError, SystemBroken, UsageError
-from unswayed.core.store import AnswerStore
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example, Inputs
+from unswayed.base.errors import Interrupted, InUse, StoredFileError, SystemBroken, UsageError
+from unswayed.base.values import Example, Inputs
 from unswayed.run.engine import run_system
 from unswayed.run.record import Run
+from unswayed.storage.store import AnswerStore
+from unswayed.storage.suite import Manifest, Suite, write_suite
+from unswayed.systems.asking import Asking
 from unswayed.systems.system import Failed, System
 
 Make = Callable[..., Suite]

@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from unswayed.core.edits import slots_of
-from unswayed.core.errors import SystemBroken, UsageError
-from unswayed.core.suite import Suite
-from unswayed.core.values import Example
+from unswayed.base.edits import slots_of
+from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.values import Example
 from unswayed.measure.measuring import measure_run
 from unswayed.report.suites import suite_view
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
 from unswayed.run.plan import NATURE, VaryPlan, read_plan
+from unswayed.storage.suite import Suite
 from unswayed.systems import Intent, System
 
 THREE = ["keyboard/adjacent", "spoken/filler_begin", "spoken/filler_end"]

@@ -11,13 +11,13 @@ import pytest
 
 import unswayed
 from benchmarks.resume import killed_runs
-from unswayed.core.suite import Manifest, write_suite
-from unswayed.core.values import Example
+from unswayed.base.values import Example
+from unswayed.storage.suite import Manifest, write_suite
 
 DYING = """
 import os, signal, sys
 import unswayed
-from unswayed.core import store_waiting
+from unswayed.storage import store_waiting
 store_waiting._MOST_ROWS = 300  # so that some answers are in SQLite's hands, some not yet
 calls = 0
 def predict(batch):

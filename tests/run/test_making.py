@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import UsageError
-from unswayed.core.suite import Suite
+from unswayed.base.errors import UsageError
 from unswayed.data.jsonl import Jsonl
 from unswayed.run.making import make_suite, suite_of, variants_of
 from unswayed.run.plan import DataPlan, Plan, VaryPlan
+from unswayed.storage.suite import Suite
 from unswayed.systems.opening import open_system
 
 

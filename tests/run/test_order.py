@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 import unswayed
-from unswayed.core import parquet
-from unswayed.core.asking import Asking
-from unswayed.core.errors import Interrupted, NothingEvaluated
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example, Inputs, Variant
+from unswayed.base.errors import Interrupted, NothingEvaluated
+from unswayed.base.values import Example, Inputs, Variant
 from unswayed.run import order as order_module
 from unswayed.run.engine import run_system
 from unswayed.run.order import Order, places_in_order
 from unswayed.run.record import Run
 from unswayed.run.workers import Engine
+from unswayed.storage import parquet
+from unswayed.storage.suite import Manifest, Suite, write_suite
+from unswayed.systems.asking import Asking
 from unswayed.systems.system import System
 
 

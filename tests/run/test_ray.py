@@ -17,13 +17,13 @@ import msgspec
 import pytest
 
 from tests.run.every_step import every_step
-from unswayed.core.errors import MissingExtra
-from unswayed.core.suite import Suite
+from unswayed.base.errors import MissingExtra
 from unswayed.measure.measuring import measure_run
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
 from unswayed.run.record import Run
 from unswayed.run.workers import Engine
+from unswayed.storage.suite import Suite
 from unswayed.vary.engine import OperatorSpec
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")

@@ -16,15 +16,15 @@ import pytest
 from old_store import LATER, make_old
 
 import unswayed
-from unswayed.core.asking import Asking, ask
-from unswayed.core.canary import Kept, check, how_many, same
-from unswayed.core.errors import StaleAnswers, SystemBroken, UsageError
-from unswayed.core.store import AnswerStore
-from unswayed.core.suite import Suite
-from unswayed.core.values import Failed, Inputs, Output
+from unswayed.base.errors import StaleAnswers, SystemBroken, UsageError
+from unswayed.base.values import Failed, Inputs, Output
 from unswayed.run.engine import run_system
 from unswayed.run.record import Run
 from unswayed.run.workers import Engine
+from unswayed.storage.store import AnswerStore
+from unswayed.storage.suite import Suite
+from unswayed.systems.asking import Asking, ask
+from unswayed.systems.canary import Kept, check, how_many, same
 from unswayed.systems.system import System
 
 Make = Callable[..., Suite]

@@ -14,11 +14,11 @@ import pytest
 import unswayed as package
 from tests.chat_server import ChatServer, chat_server
 from tests.commands import unswayed
-from unswayed.core.errors import UsageError
-from unswayed.core.prices import Prices
-from unswayed.core.values import Estimate
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Estimate
 from unswayed.run.record import Run
 from unswayed.run.spending import Purse, Spending, total
+from unswayed.systems.prices import Prices
 
 PRICES = ("--price-in", "0.15", "--price-out", "0.60")
 EXAMPLES = 40

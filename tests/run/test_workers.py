@@ -14,13 +14,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.asking import Asking
-from unswayed.core.errors import SystemBroken, UnswayedError, UsageError
-from unswayed.core.suite import Suite
-from unswayed.core.values import Example
+from unswayed.base.errors import SystemBroken, UnswayedError, UsageError
+from unswayed.base.values import Example
 from unswayed.measure.measuring import measure_run
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
@@ -28,6 +25,8 @@ from unswayed.run.plan import Plan, read_plan
 from unswayed.run.record import Run
 from unswayed.run.varying import Varying
 from unswayed.run.workers import Engine, Here, InOrder, in_order
+from unswayed.storage.suite import Suite
+from unswayed.systems.asking import Asking
 from unswayed.vary.engine import OperatorSpec, Variation
 from unswayed.vary.operator import Change, Operator, Text
 

@@ -12,10 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Example, Inputs
-from unswayed.systems import Intent, System, open_system
-from unswayed.systems import systems as registered
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Example, Inputs
+from unswayed.systems import Intent, System, open_system, systems as registered
 
 SMALL = {"epochs": 8, "lr": 0.02, "words": 8, "letters": 4, "filters": 8, "hidden": 8, "min_count": 1}
 

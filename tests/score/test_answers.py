@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unswayed.core.task import task_named
+from unswayed.base.task import task_named
 from unswayed.score import scorers
 
 QA = task_named("qa")

@@ -9,12 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.errors import StoredFileError, UnknownName, UnswayedError, UsageError
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Json, Output, Variant
+from unswayed.base.errors import StoredFileError, UnknownName, UnswayedError, UsageError
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Json, Output, Variant
 from unswayed.score import Comparing, Match, _extract, comparing_for
 from unswayed.score._extract import extract_named
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from sklearn.metrics import f1_score
 
-from unswayed.core.task import task_named
+from unswayed.base.task import task_named
 from unswayed.score import scorers
 
 LABELS = st.sampled_from(["a", "b", "c", "é", "10"])

@@ -9,7 +9,7 @@ import string
 import numpy as np
 import pytest
 
-from unswayed.core.task import task_named
+from unswayed.base.task import task_named
 from unswayed.score import scorers
 
 QA = task_named("qa")

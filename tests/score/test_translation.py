@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 import sacrebleu
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.task import task_named
-from unswayed.core.values import Example
+from unswayed.base.task import task_named
+from unswayed.base.values import Example
 from unswayed.score import scorers
 
 NMT = Path(__file__).parents[2] / "../shared/data/readin/nmt"
@@ -97,7 +96,7 @@ def test_the_task():
 def test_without_sacrebleu_the_line_that_installs_it(monkeypatch):
     import sys
 
-    from unswayed.core.errors import MissingExtra
+    from unswayed.base.errors import MissingExtra
 
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     with pytest.raises(MissingExtra, match=r"pip install 'unswayed\[metrics\]'"):

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import path as commands_path
-from commands import unswayed
+from commands import path as commands_path, unswayed
 
-from unswayed.core.errors import UsageError
+from unswayed.base.errors import UsageError
 from unswayed.report.ci.comment import write_comment
 
 yaml = pytest.importorskip("yaml")

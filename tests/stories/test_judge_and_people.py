@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.judgement import read_judgements
+from unswayed.storage.judgements import read_judgements
 
 MODEL = """
 def answer(batch):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.judgement import read_judgements
-from unswayed.core.suite import Suite
+from unswayed.storage.judgements import read_judgements
+from unswayed.storage.suite import Suite
 from unswayed.systems.opening import open_system
 
 RTE = Path(__file__).parents[3] / "shared/data/rte"

@@ -10,9 +10,9 @@ import pytest
 from commands import Done, unswayed
 from samples.hf import save_tiny
 
-from unswayed.core.edits import slots_of
-from unswayed.core.suite import Suite
+from unswayed.base.edits import slots_of
 from unswayed.data import ReadOptions, read_examples
+from unswayed.storage.suite import Suite
 from unswayed.systems.hf._answering import Tag
 
 PEOPLE = ["Angela Merkel", "Anna Berg", "Otto", "Erna Schmidt", "Jürgen Groß", "Käthe"]

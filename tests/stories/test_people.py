@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.crowd import Participant, served
-from unswayed.core.suite import Suite
+from unswayed.storage.suite import Suite
 
 READIN = Path(__file__).parents[3] / "shared/data/readin/afqmc_keyboard"
 PAIRS = 8

@@ -10,7 +10,7 @@ import pytest
 from commands import Done, unswayed
 
 from unswayed import Results, Suite, measure_run, run_system
-from unswayed.core.values import Example
+from unswayed.base.values import Example
 from unswayed.mitigate.augment import augment
 from unswayed.vary.engine import OperatorSpec
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.systems.callable import CallableSystem
 from unswayed.systems.system import Failed
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from samples import SAMPLES, WITH_WEIGHTS
 
-from unswayed.core.ids import canonical
+from unswayed.base.ids import canonical
 from unswayed.systems import systems
 from unswayed.systems.callable import CallableSystem
 from unswayed.systems.metrics import metrics

@@ -17,12 +17,12 @@ import pytest
 from samples import SAMPLES
 
 import unswayed
-from unswayed.core.asking import Asking
-from unswayed.core.errors import SystemBroken, UsageError
-from unswayed.core.values import Example
+from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.values import Example
 from unswayed.run.answering import placed_options
 from unswayed.run.workers import Engine
 from unswayed.systems import device
+from unswayed.systems.asking import Asking
 from unswayed.systems.device import Halving, Place, beside, chosen, found, placed, using
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")

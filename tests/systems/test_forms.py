@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import UsageError
+from unswayed.base.errors import UsageError
 from unswayed.systems.opening import SCHEMES, open_system
 
 PAGE = (Path(__file__).parents[2] / "docs" / "systems.md").read_text(encoding="utf-8")

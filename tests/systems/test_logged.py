@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from unswayed.core.errors import DataError, UsageError
+from unswayed.base.errors import DataError, UsageError
 from unswayed.measure.measuring import measure_run
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite

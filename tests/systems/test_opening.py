@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from samples import intent
 
-from unswayed.core.errors import StoredFileError, UsageError
+from unswayed.base.errors import StoredFileError, UsageError
 from unswayed.systems.callable import CallableSystem
 from unswayed.systems.opening import open_system
 from unswayed.systems.process import ProcessSystem

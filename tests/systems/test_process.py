@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import SystemBroken, UsageError
-from unswayed.core.values import Json
+from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.values import Json
 from unswayed.systems.process import ProcessSystem
 from unswayed.systems.system import Failed, System
 

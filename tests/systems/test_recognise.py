@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import SystemBroken, UsageError
-from unswayed.core.store import AnswerStore
-from unswayed.core.values import Failed
+from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.values import Failed
+from unswayed.storage.store import AnswerStore
 from unswayed.systems import Recogniser, heard, open_system
 
 

@@ -6,8 +6,7 @@ import gzip
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from unswayed.vary.chinese import _LEVELS, APART, WORDS_FILE, Lexicon, lexicon
 

@@ -11,15 +11,14 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from benchmarks._http_server import Server
-from unswayed.core.edits import slots_of
-from unswayed.core.errors import WrongLanguage
-from unswayed.core.language import knows
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Variant
+from unswayed.base.edits import slots_of
+from unswayed.base.errors import WrongLanguage
+from unswayed.base.language import knows
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Variant
 from unswayed.vary import operators
 from unswayed.vary.block import BlockOperator
 from unswayed.vary.engine import OperatorSpec, Variation, vary

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.edits import apply
-from unswayed.core.seeds import Seeds
+from unswayed.base.edits import apply
+from unswayed.base.seeds import Seeds
 from unswayed.papers.dialect.corpora import read_pairs
 from unswayed.vary.dialect._features import FeatureOperator
 from unswayed.vary.dialect.african_american import AfricanAmerican

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from unswayed.core.edits import Edit
-from unswayed.core.errors import CannotKeepLabels, UnknownName, UsageError
-from unswayed.core.seeds import Stream, Streams
-from unswayed.core.values import Example
+from unswayed.base.edits import Edit
+from unswayed.base.errors import CannotKeepLabels, UnknownName, UsageError
+from unswayed.base.seeds import Stream, Streams
+from unswayed.base.values import Example
 from unswayed.vary.block import BlockOperator, Texts, blocks_of
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.operator import Change, Operator, Text

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from commands import unswayed
 
-from unswayed.core.errors import UsageError
-from unswayed.core.suite import Suite
-from unswayed.core.values import Example
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Example
 from unswayed.data import ReadOptions, read_examples
 from unswayed.run import make_suite
 from unswayed.run.labels import check_labels
+from unswayed.storage.suite import Suite
 from unswayed.vary.guard import LEAST, LabelGuard
 
 SLU = Path(__file__).parents[2] / "../shared/data/slu"
@@ -114,7 +114,7 @@ def test_workers_make_the_same(tmp_path: Path) -> None:
 
 
 def test_labels_that_do_not_fit_are_counted(tmp_path: Path) -> None:
-    from unswayed.core.suite_jsonl import import_suite
+    from unswayed.storage.suite_jsonl import import_suite
 
     lines = [
         {"id": "1", "inputs": {"text": "to rome"}, "gold": {"intent": "f", "slots": ["O", "B-city"]}},

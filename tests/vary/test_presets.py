@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import unswayed
-from unswayed.core.errors import UnknownName, UsageError
-from unswayed.core.values import Json
+from unswayed.base.errors import UnknownName, UsageError
+from unswayed.base.values import Json
 from unswayed.run.making import suite_of
 from unswayed.vary import operators
 from unswayed.vary.engine import OperatorSpec

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Stream
-from unswayed.core.values import Example, Variant
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Example, Variant
 from unswayed.run.varying import vary_on
 from unswayed.run.workers import Engine
 from unswayed.vary.engine import OperatorSpec, Variation, Varier, vary

@@ -12,14 +12,15 @@ import traceback
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.resources import files
 from inspect import cleandoc
-from pathlib import Path
 from textwrap import fill
 
 import click
 
-from unswayed.core.collecting import collect_no_more, collect_seldom
-from unswayed.core.errors import Interrupted, UnswayedError, at_command_line
+from unswayed.base.errors import Interrupted, UnswayedError, at_command_line
+from unswayed.base.gc_pause import collect_no_more, collect_seldom
+from unswayed.base.registry import public_modules
 
 
 def _debug(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
@@ -79,7 +80,7 @@ class _Commands(click.Group):
     """A group whose commands are the files of this folder."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return sorted(f.stem.replace("_", "-") for f in Path(__file__).parent.glob("[!_]*.py"))
+        return [name.replace("_", "-") for name in public_modules(files("unswayed.cli"))]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(context):
@@ -153,15 +154,15 @@ def main() -> None:
 
 def _shown(message: object) -> str:
     """A message may quote a secret, or names from somebody's file, which must not control the terminal."""
-    from unswayed.core.secrets import masked
-    from unswayed.core.text import visible
+    from unswayed.base.secrets import masked
+    from unswayed.base.text import visible
 
     return visible(masked(str(message)))
 
 
 def _explained(error: BaseException) -> str:
     """An error that nobody expected: of the user's code, of the machine, or ours."""
-    from unswayed.core.own_code import own_frames, said, traced, whole
+    from unswayed.base.own_code import own_frames, said, traced, whole
 
     if own_frames(error):
         return f"your code raised an error:\n\n{traced(error)}\n\nFix it, then rerun the same command.{whole()}"

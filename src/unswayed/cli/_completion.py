@@ -33,7 +33,7 @@ def operators(context: click.Context, parameter: click.Parameter, begun: str) ->
 
 scorers = names("scorers", "unswayed.score")
 readers = names("readers", "unswayed.data")
-tasks = names("tasks", "unswayed.core.task")
+tasks = names("tasks", "unswayed.base.task")
 
 
 def systems(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import msgspec
 
+from unswayed.base.json import decode
 from unswayed.cli._completion import readers, scorers, tasks
-from unswayed.core.json import decode
 
 if TYPE_CHECKING:
     from unswayed.measure.compared import NotWorse
@@ -29,7 +29,7 @@ FORMATS = ("table", "json", "jsonl", "md")
 
 
 def _trust(context: click.Context, parameter: click.Parameter, hashes: tuple[str, ...]) -> tuple[str, ...]:
-    from unswayed.core.trust import trusting
+    from unswayed.systems.trusted_weights import trusting
 
     context.with_resource(trusting(hashes))  # until the command ends, in its workers too
     return hashes
@@ -46,7 +46,7 @@ trust_option = click.option(
 
 
 def _hide(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    from unswayed.core.secrets import hide
+    from unswayed.base.secrets import hide
 
     hide(texts, named=True)
     return texts

@@ -39,8 +39,8 @@ def keyboard_command(
     """
     from pathlib import Path
 
-    from unswayed.core.files import write_atomically
-    from unswayed.measure.realism.aligned import calibrated_typists
+    from unswayed.lab.realism.aligned import calibrated_typists
+    from unswayed.storage.files import write_atomically
 
     made, people = calibrated_typists(clean, real, fields, rows, engine, onto)
     write_atomically(Path(to), made)
@@ -72,8 +72,8 @@ def speech_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...], r
     """
     from pathlib import Path
 
-    from unswayed.core.files import write_atomically
-    from unswayed.measure.realism.aligned import calibrated_speakers
+    from unswayed.lab.realism.aligned import calibrated_speakers
+    from unswayed.storage.files import write_atomically
 
     write_atomically(Path(to), calibrated_speakers(clean, real, fields, rows))
     click.echo(f"{len(real)} speakers in {to}", err=True)
@@ -105,9 +105,9 @@ def typist_command(
     """
     from pathlib import Path
 
-    from unswayed.core.errors import UsageError
-    from unswayed.core.files import write_atomically
-    from unswayed.measure.realism.typed import encoded, fit_typists, read_typed, tested, typed_pairs
+    from unswayed.base.errors import UsageError
+    from unswayed.lab.realism.typed import encoded, fit_typists, read_typed, tested, typed_pairs
+    from unswayed.storage.files import write_atomically
     from unswayed.vary.keyboard.layouts import layout, layout_for
 
     if bool(people) == bool(clean) or bool(clean) != bool(real):
@@ -144,8 +144,8 @@ def listener_command(clean: str, real: str, field: str | None, heard: str | None
     """
     from pathlib import Path
 
-    from unswayed.core.files import write_atomically
-    from unswayed.measure.realism.heard import fit_heard
+    from unswayed.lab.realism.heard import fit_heard
+    from unswayed.storage.files import write_atomically
 
     made, texts = fit_heard(clean, real, field, heard or field, source)
     write_atomically(Path(to), made)
@@ -170,8 +170,8 @@ def disfluency_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...
     """
     from pathlib import Path
 
-    from unswayed.core.files import write_atomically
-    from unswayed.measure.realism.aligned import calibrated_disfluencies
+    from unswayed.lab.realism.aligned import calibrated_disfluencies
+    from unswayed.storage.files import write_atomically
 
     write_atomically(Path(to), calibrated_disfluencies(clean, real, fields))
     click.echo(f"Rates in {to}", err=True)

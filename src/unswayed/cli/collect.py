@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
+from unswayed.base.text import counted
 from unswayed.cli._collect_people import exclude_command, forget_command, invite_command
 from unswayed.cli._options import format_option, study_file
-from unswayed.core.text import counted
 
 
 @click.group("collect", short_help="Collect typing, speech and judgements from people in a web app.")
@@ -78,12 +78,12 @@ def apply_command(study_file: str, dry_run: bool) -> None:
     A change that would spoil answers is refused, and then nothing is changed. You can add items, correct the gold
     answer of an item, raise `k`, and change texts, quotas and limits at any time. The database keeps each revision.
     """
+    from unswayed.base.text import visible
     from unswayed.collect.applied import revision_number
     from unswayed.collect.database import open_database
     from unswayed.collect.items import entries
     from unswayed.collect.revisions import apply, changes
     from unswayed.collect.study import read_study
-    from unswayed.core.text import visible
 
     study = read_study(study_file)
     with open_database(study.place) as database:
@@ -139,14 +139,14 @@ def items_command(
     if bool(suites) == (run is not None) or len(suites) > (2 if kind == "plausible" else 1):
         raise click.UsageError("Choose --suite SUITE or --run RUN; a second --suite is for plausible.")
     if len(suites) == 2:
-        from unswayed.core.suite import Suite
         from unswayed.papers.readin.plausibility import PAIRS, make_pairs, write_pairs
+        from unswayed.storage.suite import Suite
 
         pairs = make_pairs(Suite(suites[0]), Suite(suites[1]), limit or PAIRS, seed)
         write_pairs(pairs, to)
         count = len(pairs.items)
     elif run is not None:
-        from unswayed.measure.people_pairs import answer_entries, flip_entries
+        from unswayed.collect.run_items import answer_entries, flip_entries
         from unswayed.run.record import Run
 
         same = kind == "same_meaning"
@@ -183,8 +183,8 @@ def serve_command(
     If STUDY is a folder, each study in it (NAME.toml or NAME/study.toml) is served under its own path, /c/NAME, with
     its own cookies.
     """
+    from unswayed.base.text import visible
     from unswayed.collect.server import serve, studies_at
-    from unswayed.core.text import visible
 
     studies = studies_at(Path(place), base_path)
     for base, study in studies.items():
@@ -250,7 +250,7 @@ def export_command(
     from unswayed.collect.records import decisions
     from unswayed.collect.sheet import write_sheet
     from unswayed.collect.study import read_study
-    from unswayed.core.files import write_json_lines
+    from unswayed.storage.files import write_json_lines
 
     study = read_study(study_file)
     if form and (form == "suite") == (Path(to).suffix in (".jsonl", ".parquet")):

@@ -28,9 +28,9 @@ def command(texts: str, corrector: str, options: tuple[str, ...], to: str) -> No
     from contextlib import closing
     from pathlib import Path
 
-    from unswayed.core.files import write_atomically
     from unswayed.data import read_lines, without_break
     from unswayed.mitigate.correct import required_texts
+    from unswayed.storage.files import write_atomically
     from unswayed.systems import open_system
 
     lines = [without_break(line) for line in read_lines(Path(texts))]

@@ -23,7 +23,7 @@ def pull_command(name: str, cache: str | None, mirror: str | None) -> None:
     The corpus's licence is shown and is yours to keep to. A file that can't be fetched whole and unchanged is an
     error, and no part of it stays.
     """
-    from unswayed.core.progress import Progress
+    from unswayed.base.progress import Progress
     from unswayed.data import corpus_named, pull
 
     found = corpus_named(name)

@@ -33,7 +33,7 @@ def command(format_: str) -> int:
 
 
 def _base() -> list[dict[str, str]]:
-    from unswayed.core.registry import VERSION
+    from unswayed.base.registry import VERSION
     from unswayed.data import cache_folder
 
     cache = cache_folder()
@@ -104,9 +104,9 @@ def _input_methods() -> list[dict[str, str]]:
 
 def _plug_ins() -> list[dict[str, str]]:
     """Everything registered is loaded, so that a broken plug-in shows here first."""
-    from unswayed.core.errors import UnswayedError
-    from unswayed.core.registry import Registry
-    from unswayed.core.task import tasks
+    from unswayed.base.errors import UnswayedError
+    from unswayed.base.registry import Registry
+    from unswayed.base.task import tasks
     from unswayed.data import readers
     from unswayed.report.export import exporters
     from unswayed.report.study import studies

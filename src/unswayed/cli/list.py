@@ -16,7 +16,7 @@ _REGISTRIES = {
     "readers": "unswayed.data",
     "systems": "unswayed.systems",
     "metrics": "unswayed.systems.metrics",
-    "tasks": "unswayed.core.task",
+    "tasks": "unswayed.base.task",
     "exporters": "unswayed.report.export",
     "studies": "unswayed.report.study",
 }
@@ -57,7 +57,7 @@ def _things(registry: Any) -> list[dict[str, Any]]:
 
 
 def _operators(lang: str | None, task: str | None, format_: str) -> str:
-    from unswayed.core.language import language_tag
+    from unswayed.base.language import language_tag
     from unswayed.report.operators import operators_view
     from unswayed.vary.catalogue import catalogue
 

@@ -53,9 +53,9 @@ def error_rate_command(suite: str, level: float, format_: str) -> None:
     A variant's error rate is its Levenshtein distance from the original over the original's length. `average` is the
     mean over examples of their variants' mean, `worst` of their variants' highest; 0.2 is 20%.
     """
-    from unswayed.core.suite import Suite
     from unswayed.measure.error_rate import suite_error_rates
     from unswayed.report.tables import render
+    from unswayed.storage.suite import Suite
 
     opened = Suite(suite)
     families = sorted({variant.family for variant in opened.variants()})
@@ -127,9 +127,9 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
     \b
       unswayed measure darr human.csv metric.csv --format json
     """
-    from unswayed.core.estimate import Resampling
     from unswayed.measure.files import darr
     from unswayed.report.tables import render
+    from unswayed.stats import Resampling
 
     found = darr(human, metric, Resampling(level, bootstrap), difference)
     shown: Any = found if format_ == "json" else [_plain(found)]
@@ -214,7 +214,7 @@ def power_command(
       unswayed measure power --wins 0.55
       unswayed measure power --difference 0.5 --sd 4 --tests 5
     """
-    from unswayed.core.errors import UsageError
+    from unswayed.base.errors import UsageError
     from unswayed.measure.wins import pairs_for_difference, pairs_for_wins
     from unswayed.report.tables import render
 

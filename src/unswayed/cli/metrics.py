@@ -53,11 +53,11 @@ def check_command(metric: str, pairs: str, encoding: str | None, beside: tuple[s
     """
     from pathlib import Path
 
-    from unswayed.core import AnswerStore
-    from unswayed.core.errors import GateFailed, MissingExtra
+    from unswayed.base.errors import GateFailed, MissingExtra
     from unswayed.data import read_meaning_pairs
     from unswayed.measure.metric_check import check_metric, metric_rows
     from unswayed.report.tables import render
+    from unswayed.storage import AnswerStore
     from unswayed.systems import Metric, open_system
 
     rows = read_meaning_pairs(Path(pairs), encoding)

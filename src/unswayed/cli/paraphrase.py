@@ -45,10 +45,10 @@ def filter_(
     The steps: not identical, overlap, then people (grammatical, rated) or a verifier (entailed both ways, similarity),
     then the best of each text.
     """
-    from unswayed.core.suite import Suite
     from unswayed.papers.parte import filters
     from unswayed.papers.parte.building import counted_rows, entails_by, filter_suite
     from unswayed.report.tables import render
+    from unswayed.storage.suite import Suite
     from unswayed.systems.opening import open_system
 
     steps = [filters.different(), filters.overlap(max_overlap)]
@@ -82,8 +82,8 @@ def build(suite: str, exclude: str | None, overwrite: bool, to: str) -> None:
       unswayed paraphrase build kept/ --exclude wrong.tsv -o pairs/
       unswayed study parte --data pairs/ --system model/
     """
-    from unswayed.core.suite import Suite
     from unswayed.papers.parte.building import build_suite
+    from unswayed.storage.suite import Suite
 
     made, sides = build_suite(Suite(suite), to, exclude, overwrite)
     told = ", ".join(f"{count:,} {source.partition('/')[2]}" for source, count in sides.items())

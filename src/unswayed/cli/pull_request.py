@@ -27,7 +27,7 @@ def command(plan_file: str, folder: str, baseline: bool, comment: bool) -> int:
     the workflow keeps in a cache. The comment is written once and then updated. The exit code is 1 if a gate of the
     plan fails, in [gate] or in [compare].
     """
-    from unswayed.pull_request import check_pull_request
+    from unswayed.integrations.pull_request import check_pull_request
     from unswayed.run.plan import read_plan
 
     checked = check_pull_request(read_plan(plan_file), Path(folder), plan_file, baseline, comment)

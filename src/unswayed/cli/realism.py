@@ -54,7 +54,7 @@ def command(clean: str, real: tuple[str, ...], simulated: tuple[str, ...], forma
     keyboard/adjacent. Harm is the change in accuracy and in answers of a built-in retriever, or a classifier where
     rows have labels, and of each --system. Chinese and languages written in an alphabet with spaces can be compared.
     """
-    from unswayed.measure.realism.compare import realism
+    from unswayed.lab.realism.compare import realism
     from unswayed.report.tables import render
 
     found = realism(clean, real, simulated, **given)
@@ -62,7 +62,7 @@ def command(clean: str, real: tuple[str, ...], simulated: tuple[str, ...], forma
 
 
 def _tables(found: dict[str, object], format_: str) -> str:
-    from unswayed.measure.realism.compare import rows_of
+    from unswayed.lab.realism.compare import rows_of
     from unswayed.report.tables import render
 
     return "\n\n".join(render(rows, format_) for rows in rows_of(found))

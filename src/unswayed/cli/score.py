@@ -41,9 +41,9 @@ def command(name: str, gold: str, pred: str, level: float, bootstrap: int, forma
     of gold is SQL, a tab and the database. For `correction`, source and gold may be SIGHAN's files.
     `unswayed list scorers` shows what else there is.
     """
-    from unswayed.core.estimate import Resampling
     from unswayed.report.tables import render
     from unswayed.run.plan import Plan
+    from unswayed.stats import Resampling
 
     with_engine(Plan(), given)
     settings = Resampling(level, bootstrap)

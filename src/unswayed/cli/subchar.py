@@ -93,9 +93,9 @@ def _each_line(path: str, folder: str, to: str, change: Callable[[Any, str], str
     """Writes each line as the vocabulary in `folder` changes it."""
     from pathlib import Path
 
-    from unswayed.core.files import replacing_or_printing
     from unswayed.data import read_lines, without_break
     from unswayed.papers.readin.subchar import SubChar
+    from unswayed.storage.files import replacing_or_printing
 
     vocabulary = SubChar.load(folder)
     with replacing_or_printing(to) as write:

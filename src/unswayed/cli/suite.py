@@ -29,8 +29,8 @@ def show(suite: str, most: int, format_: str) -> None:
 
     A variant has what was taken out as [-old-] and what was put in as {+new+}.
     """
-    from unswayed.core.suite import Suite
     from unswayed.report.suites import suite_view
+    from unswayed.storage.suite import Suite
 
     click.echo(suite_view(Suite(suite), format_, most), color=True)
 
@@ -52,11 +52,11 @@ def check(suite: str, guard: str | None, format_: str) -> None:
     """
     import msgspec
 
-    from unswayed.core.errors import GateFailed
-    from unswayed.core.suite import Suite
+    from unswayed.base.errors import GateFailed
     from unswayed.data import ReadOptions
     from unswayed.report.tables import render
     from unswayed.run.labels import check_labels, learnt_guard
+    from unswayed.storage.suite import Suite
 
     made = Suite(suite)
     found = check_labels(made, (guard and learnt_guard(guard, ReadOptions(task=made.manifest.task))) or None)
@@ -81,8 +81,8 @@ def export(suite: str, to: str) -> None:
     \b
       unswayed suite export suite/ -o suite.jsonl
     """
-    from unswayed.core.suite import Suite
-    from unswayed.core.suite_jsonl import export_suite
+    from unswayed.storage.suite import Suite
+    from unswayed.storage.suite_jsonl import export_suite
 
     count = export_suite(Suite(suite), to)
     click.echo(f"{count:,} lines", err=True)
@@ -124,9 +124,9 @@ def import_(data: str, to: str, task: str | None, lang: str | None, format_in: s
     """
     from pathlib import Path
 
-    from unswayed.core.suite_jsonl import import_suite
-    from unswayed.core.text import counted
+    from unswayed.base.text import counted
     from unswayed.data import ReadOptions, import_corpus, import_versions
+    from unswayed.storage.suite_jsonl import import_suite
 
     if (inputs or gold) and not versions:
         raise click.UsageError("--input and --gold go with --variant.")

@@ -33,8 +33,8 @@ def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: in
     from pathlib import Path
 
     from unswayed.collect import key_file
-    from unswayed.core.suite import Suite
     from unswayed.papers.nature.survey import Design, make_survey, write_survey
+    from unswayed.storage.suite import Suite
 
     survey = make_survey([(path, Suite(path)) for path in suites], Design(per_operator, controls, groups, seed))
     write_survey(survey, to)
@@ -64,8 +64,8 @@ def pairs(human: str, simulated: str, count: int, seed: int, to: str) -> None:
 
     This is READIN's section 3.3: annotators choose the version that is more likely what a person entered.
     """
-    from unswayed.core.suite import Suite
     from unswayed.papers.readin.plausibility import make_pairs, write_pairs
+    from unswayed.storage.suite import Suite
 
     made = make_pairs(Suite(human), Suite(simulated), count, seed)
     write_pairs(made, to)
@@ -120,9 +120,9 @@ def read(
     Answers of excluded people count nowhere. Lines written by hand are {"item": ID, "participant": NAME, "slots":
     "reasonable", "intent": "unreasonable"}; true and false work too, and null means no answer. They need --items.
     """
-    from unswayed.core.estimate import Resampling
     from unswayed.papers.nature.acceptance import read_acceptance
     from unswayed.report.tables import render
+    from unswayed.stats import Resampling
 
     found = read_acceptance(answers, items, least_control=min_control, settings=Resampling(level, bootstrap))
     if format_ in ("json", "jsonl"):

@@ -82,7 +82,7 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
     change in an example, the example gets no variant of it; a random set then draws another operator. A simulated
     person may type a text right: that variant is kept, and counts with the clean answer.
     """
-    from unswayed.core.text import counted
+    from unswayed.base.text import counted
     from unswayed.run.making import suite_of
     from unswayed.vary.left_out import in_other_languages
 
@@ -160,7 +160,7 @@ def _tell_unaltered(suite: Any) -> None:
     from unswayed.vary import operators
 
     if any(operators.get(operator["name"]).unaltered for operator in suite.manifest.operators):
-        from unswayed.core.unaltered import counts
+        from unswayed.storage.unaltered import counts
 
         made, unaltered = counts(suite)
         for name, same in sorted(unaltered.items()):

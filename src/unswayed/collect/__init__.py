@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from unswayed.base.lazy_exports import lazy_exports
 
-from unswayed.core.lazy import door
-
-if TYPE_CHECKING:
-    from unswayed.collect.export import answers_of
-    from unswayed.collect.items import key_file, write_items
-    from unswayed.collect.kinds import Kind
-    from unswayed.collect.kinds.labels import Slot
-    from unswayed.collect.study import PeopleStudy, read_study, study_template
-
-__all__ = ["Kind", "PeopleStudy", "Slot", "answers_of", "key_file", "read_study", "study_template", "write_items"]
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(__name__, __file__)
+__all__, __getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "collect.export": "answers_of",
+        "collect.items": "key_file write_items",
+        "collect.kinds": "Kind",
+        "collect.kinds.labels": "Slot",
+        "collect.study": "PeopleStudy read_study study_template",
+    },
+)

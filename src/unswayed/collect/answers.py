@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from unswayed.base.values import Json
 from unswayed.collect.assign import AlreadyAnswered, NotYours, Person, claim_again, draft_of, free, remark
 from unswayed.collect.backends import Transaction
 from unswayed.collect.kinds import Delivery, Flag, Kind
 from unswayed.collect.study import Assign, as_json
-from unswayed.core.values import Json
 
 MAX_DRAFT = 50_000  # events of an attempt
 MAX_BYTES = 2 << 20  # of a draft, after which no more is kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from unswayed.core.errors import MissingExtra
+from unswayed.base.errors import MissingExtra
 
 try:
     from starlette.applications import Starlette

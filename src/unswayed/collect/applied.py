@@ -6,9 +6,9 @@ import time
 
 import msgspec
 
+from unswayed.base.values import Json
 from unswayed.collect.backends import Transaction
 from unswayed.collect.study import PeopleStudy, as_json
-from unswayed.core.values import Json
 
 _NOT_KEPT = ("file", "database")  # where a study lies is not what it is
 

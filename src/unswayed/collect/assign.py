@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from unswayed.base.errors import UsageError
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Json
 from unswayed.collect.backends import Transaction
 from unswayed.collect.kinds import Kind
 from unswayed.collect.study import Assign, as_json
-from unswayed.core.errors import UsageError
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Json
 
 BEFORE = ("training", "qualification")  # phases whose items come before the tasks, in this order
 

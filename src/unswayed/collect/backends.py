@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from unswayed.core.errors import MissingExtra, StoredFileError
-from unswayed.core.sqlite import connect, interrupted
+from unswayed.base.errors import MissingExtra, StoredFileError
+from unswayed.storage.sqlite import connect, interrupted
 
 Cells = tuple[Any, ...]
 MIGRATIONS = Path(__file__).parent / "migrations"

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from unswayed.base.errors import DataError, UsageError
 from unswayed.collect import owner
 from unswayed.collect.admin import COOKIE, MAX_FORM, moment, page, session_of, show_person
 from unswayed.collect.backends import Transaction
@@ -18,7 +19,6 @@ from unswayed.collect.people import exclude, include, invite, note, reissue
 from unswayed.collect.records import decide
 from unswayed.collect.revisions import add_lines, set_rules
 from unswayed.collect.site import Site
-from unswayed.core.errors import DataError, UsageError
 
 MAX_LINES = 4 << 20  # bytes of items added at once
 LEAST_PASSWORD = 12

@@ -10,6 +10,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+from unswayed.base.errors import StoredFileError
 from unswayed.collect.backends import (
     MIGRATIONS,
     OWNER_ONLY,
@@ -21,8 +22,7 @@ from unswayed.collect.backends import (
     Transaction,
     statements_of,
 )
-from unswayed.core.errors import StoredFileError
-from unswayed.core.files import growing
+from unswayed.storage.files import growing
 
 T = TypeVar("T")
 AT_ONCE = 256  # changes in one commit, at most

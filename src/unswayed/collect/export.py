@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from unswayed.collect.agreement import Agreement, agreement
+from unswayed.base.edits import Edit, LabelsLost
+from unswayed.base.errors import NothingEvaluated, UsageError, option
+from unswayed.base.values import Example, Json, Variant
 from unswayed.collect.backends import Transaction
 from unswayed.collect.database import Database
 from unswayed.collect.people import pseudonyms
 from unswayed.collect.study import PeopleStudy, as_json
-from unswayed.core.edits import Edit, LabelsLost
-from unswayed.core.errors import NothingEvaluated, UsageError, option
-from unswayed.core.judgement import EXCLUDED, GOLD, Judgement, write_judgements
-from unswayed.core.suite import Manifest, Suite, plan_id, write_suite
-from unswayed.core.values import Example, Json, Variant
+from unswayed.stats.agreement import Agreement, agreement
+from unswayed.storage.judgements import EXCLUDED, GOLD, Judgement, write_judgements
+from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 
 
 def answers_of(study: PeopleStudy, database: Database, logs: bool = False, names: bool = False) -> list[Judgement]:

@@ -10,6 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from unswayed.base.errors import DataError, StoredFileError, UsageError
+from unswayed.base.ids import content_id
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Json
 from unswayed.collect.applied import keep_revision
 from unswayed.collect.backends import Transaction
 from unswayed.collect.database import Database, open_database
@@ -18,13 +22,9 @@ from unswayed.collect.owner import new_password, set_password
 from unswayed.collect.people import set_fact
 from unswayed.collect.study import PeopleStudy, as_json, study_template
 from unswayed.collect.words import languages
-from unswayed.core.errors import DataError, StoredFileError, UsageError
-from unswayed.core.files import growing, write_atomically, write_json_lines
-from unswayed.core.ids import content_id
-from unswayed.core.json import read_json_lines
-from unswayed.core.seeds import Seeds
-from unswayed.core.suite import Suite
-from unswayed.core.values import Json
+from unswayed.storage.files import growing, write_atomically, write_json_lines
+from unswayed.storage.suite import Suite
+from unswayed.storage.untrusted_files import read_json_lines
 
 
 class Entry(NamedTuple):

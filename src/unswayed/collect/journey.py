@@ -12,12 +12,12 @@ from urllib.parse import quote
 
 import msgspec
 
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Json
 from unswayed.collect.assign import Person
 from unswayed.collect.backends import Transaction
 from unswayed.collect.people import consent, fact, hashed, note
 from unswayed.collect.study import PeopleStudy, as_json, said
-from unswayed.core.errors import UsageError
-from unswayed.core.values import Json
 
 Step = Literal["consent", "questions", "instructions", "tasks", "screened", "unqualified", "excluded"]
 PREVIEW = ("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE")  # how Mechanical Turk shows a task before it is accepted

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import NamedTuple
 
+from unswayed.base.errors import UnknownName, UsageError, option
 from unswayed.collect.assign import free, reclaim
 from unswayed.collect.backends import Transaction, tables_about
 from unswayed.collect.database import LackingFact
 from unswayed.collect.study import PeopleStudy, as_json
-from unswayed.core.errors import UnknownName, UsageError, option
 
 
 def hashed(token: str) -> str:

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Json
 from unswayed.collect.backends import Transaction
 from unswayed.collect.study import PeopleStudy
-from unswayed.core.errors import UsageError
-from unswayed.core.values import Json
 
 LEAST = 3  # shared items that a correlation needs
 

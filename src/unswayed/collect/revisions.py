@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Json
 from unswayed.collect.applied import applied, facts_of, keep_revision
 from unswayed.collect.backends import Transaction, tables_about
 from unswayed.collect.items import Entry, entries, entries_from, insert_items
 from unswayed.collect.kinds import Kind
 from unswayed.collect.people import note
 from unswayed.collect.study import PeopleStudy, as_json
-from unswayed.core.errors import UsageError
-from unswayed.core.values import Json
 
 _SPOILS = ("question",)  # options of which an earlier answer says nothing once they changed
 ADDED = "added"  # in the origin of an item that the owner added to a study in its console

@@ -11,10 +11,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from unswayed.base.errors import DataError, MissingExtra, UsageError, option
 from unswayed.collect.applied import applied, facts_of
 from unswayed.collect.database import open_database
 from unswayed.collect.study import PeopleStudy, read_study
-from unswayed.core.errors import DataError, MissingExtra, UsageError, option
 
 try:
     import uvicorn

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from unswayed.base.registry import VERSION
 from unswayed.collect.backends import Transaction
 from unswayed.collect.database import Database
 from unswayed.collect.export import agreed, answers_of
 from unswayed.collect.status import coverage, flags, progress
 from unswayed.collect.study import PeopleStudy, said
-from unswayed.core.files import write_atomically
-from unswayed.core.registry import VERSION
+from unswayed.storage.files import write_atomically
 
 OWN = 0o600
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
+from unswayed.base.errors import DataError, StoredFileError, UnknownName
+from unswayed.base.ids import content_id
+from unswayed.base.values import Json
 from unswayed.collect.kinds import Kind, kinds
 from unswayed.collect.words import languages, words
-from unswayed.core.errors import DataError, StoredFileError, UnknownName
-from unswayed.core.ids import content_id
-from unswayed.core.outside import read_bounded
-from unswayed.core.values import Json
+from unswayed.storage.untrusted_files import read_bounded
 
 Text = str | dict[str, str]  # the same for all, or by language
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from unswayed.core.errors import MissingExtra
+from unswayed.base.errors import MissingExtra
 
 Log = Sequence[dict[str, Any]]
 

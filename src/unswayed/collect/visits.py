@@ -12,6 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from unswayed.base.errors import UsageError
+from unswayed.base.json import decode
+from unswayed.base.values import Json
 from unswayed.collect.answers import Receipt, keep_draft, take_answer
 from unswayed.collect.assign import AlreadyAnswered, Lease, NotAllowed, NotYours, Person, next_items, person_of, skip
 from unswayed.collect.backends import Transaction
@@ -44,9 +47,6 @@ from unswayed.collect.site import Site, TooLarge, body_of, parts_of, signed
 from unswayed.collect.status import own_progress
 from unswayed.collect.study import said
 from unswayed.collect.words import languages
-from unswayed.core.errors import UsageError
-from unswayed.core.json import decode
-from unswayed.core.values import Json
 
 MAX_ANSWER = 2 << 20  # bytes, the log of keys included
 MAX_EVENTS = 50_000

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unswayed.core.chat import chat_inputs
-from unswayed.core.errors import DataError, option
-from unswayed.core.tool_calls import calls_of
-from unswayed.core.values import Example, Inputs, Json
+from unswayed.base.chat import chat_inputs
+from unswayed.base.errors import DataError, option
+from unswayed.base.tool_calls import calls_of
+from unswayed.base.values import Example, Inputs, Json
 from unswayed.data._guess import FREE_GOLDS
 from unswayed.data._reader import Problem, ReadOptions, read_lines
 

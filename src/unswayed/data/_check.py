@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from unswayed.core.errors import UsageError, nearest, option
-from unswayed.core.ids import canonical, canonical_lines, content_id, content_ids
-from unswayed.core.task import Task
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import UsageError, nearest, option
+from unswayed.base.ids import canonical, canonical_lines, content_id, content_ids
+from unswayed.base.task import Task
+from unswayed.base.values import Example, Json
 from unswayed.data._ids import Ids
 from unswayed.data._reader import Problem
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
+from importlib.resources import as_file, files
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from unswayed.core.errors import PullError, UnknownName, UsageError, option
-from unswayed.core.ids import file_hash
-from unswayed.core.registry import VERSION
+from unswayed.base.errors import PullError, UnknownName, UsageError, option
+from unswayed.base.ids import file_hash
+from unswayed.base.registry import VERSION
 
-_FILE = Path(__file__).with_name("_catalogue.toml")
+_FILE = files("unswayed.data") / "_catalogue.toml"
 
 
 class CorpusFile(msgspec.Struct, frozen=True, array_like=True):
@@ -201,12 +203,14 @@ def _disk_problems(path: Path) -> Iterator[None]:
         raise PullError(f"{path.parent}: {what}") from error
 
 
-_SAMPLES = Path(__file__).parent / "samples"
+_unpacked = ExitStack()  # from a zip, into a temporary folder
+atexit.register(_unpacked.close)
+_SAMPLES = files("unswayed.data") / "samples"
 
 
 def sample_path(name: str) -> Path:
     """Where a shipped sample is: `home_train` or `home_test`."""
-    known = {file.stem: file for file in _SAMPLES.glob("*.jsonl")}
+    known = {file.name.removesuffix(".jsonl"): file for file in _SAMPLES.iterdir() if file.name.endswith(".jsonl")}
     if name not in known:
         raise UnknownName("sample", name, known)
-    return known[name]
+    return _unpacked.enter_context(as_file(known[name]))

@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from unswayed.core.errors import DataError, StoredFileError, UnknownName, option
-from unswayed.core.identify import UNSURE, identify, installed
-from unswayed.core.outside import MOST_LINE, bounded_lines, open_regular
+from unswayed.base.errors import DataError, StoredFileError, UnknownName, option
+from unswayed.base.identify import UNSURE, identify, installed
+from unswayed.storage.untrusted_files import MOST_LINE, bounded_lines, open_regular
 
 if TYPE_CHECKING:
     from charset_normalizer import CharsetMatch

@@ -10,9 +10,9 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
-from unswayed.core.choices import CHOICES, LETTERS, letter_of, lettered
-from unswayed.core.errors import DataError, nearest, option
-from unswayed.core.values import Example, Inputs, Json
+from unswayed.base.choices import CHOICES, LETTERS, letter_of, lettered
+from unswayed.base.errors import DataError, nearest, option
+from unswayed.base.values import Example, Inputs, Json
 from unswayed.data._chats import ChatForm, is_chat_record
 from unswayed.data._names import (
     ANY_GOLD,

@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from unswayed.core.choices import choices_in
-from unswayed.core.errors import UsageError, option
-from unswayed.core.task import guess_task, task_named
-from unswayed.core.values import Example, Json
+from unswayed.base.choices import choices_in
+from unswayed.base.errors import UsageError, option
+from unswayed.base.task import guess_task, task_named
+from unswayed.base.values import Example, Json
 
 FREE_GOLDS = frozenset(("answer", "target", "completion", "response", "solution", "ideal", "expected"))
 _PROMPTS = frozenset(("prompt", "question", "instruction"))

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from unswayed.core.errors import DataError, option
-from unswayed.core.task import Task
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError, option
+from unswayed.base.task import Task
+from unswayed.base.values import Example
 from unswayed.data._reader import ReadOptions
 
 _SOON = 1_000  # rows after which it is looked at first, so that a long file is not read in vain

@@ -8,12 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unswayed.core.errors import DataError, option
-from unswayed.core.identify import UNSURE, identify, identify_row, installed
-from unswayed.core.language import language_name, language_tag
-from unswayed.core.suite import LANGUAGE
-from unswayed.core.task import Task, task_named
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError, option
+from unswayed.base.identify import UNSURE, identify, identify_row, installed
+from unswayed.base.language import language_name, language_tag
+from unswayed.base.task import Task, task_named
+from unswayed.base.values import Example
+from unswayed.storage.suite import LANGUAGE
 
 if TYPE_CHECKING:
     from unswayed.data._read import Kind

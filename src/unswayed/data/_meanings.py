@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.core.errors import DataError
+from unswayed.base.errors import DataError
 from unswayed.data._reader import read_lines
 from unswayed.data._scores import table_rows
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core.errors import DataError, UsageError
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import DataError, UsageError
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Json
 from unswayed.data._check import Checks
 from unswayed.data._fields import Fields
 from unswayed.data._guess import Guess, guess

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from unswayed.core.errors import option
+from unswayed.base.errors import option
 from unswayed.data._reader import Problem
 
 IDS = ("id", "guid", "uid", "idx")

@@ -9,19 +9,19 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.core.errors import DataError, UsageError, nearest, option
-from unswayed.core.identify import SEVERAL
-from unswayed.core.ids import content_id, file_hash
-from unswayed.core.language import language_tag
-from unswayed.core.suite import Manifest, Suite, plan_id, write_suite
-from unswayed.core.task import Task, task_named
-from unswayed.core.values import Example, Variant
+from unswayed.base.errors import DataError, UsageError, nearest, option
+from unswayed.base.identify import SEVERAL
+from unswayed.base.ids import content_id, file_hash
+from unswayed.base.language import language_tag
+from unswayed.base.task import Task, task_named
+from unswayed.base.values import Example, Variant
 from unswayed.data._check import Checks
 from unswayed.data._guess import Guess, guess
 from unswayed.data._labels import LabelCounts
 from unswayed.data._languages import about_language, identified, in_languages
 from unswayed.data._memory import guessed_examples
 from unswayed.data._reader import Placed, Problem, ReadBlock, Reader, ReadOptions, readers
+from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 
 PEEK = 200  # examples looked at to guess the task and the language
 SHOWN = 5  # bad rows in one message

@@ -9,10 +9,10 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import msgspec
 
-from unswayed.core.chat import Turn
-from unswayed.core.errors import option
-from unswayed.core.registry import Registry
-from unswayed.core.values import Example, Variant
+from unswayed.base.chat import Turn
+from unswayed.base.errors import option
+from unswayed.base.registry import Registry
+from unswayed.base.values import Example, Variant
 from unswayed.data._encoding import open_bytes, read_lines, suffix_of
 
 __all__ = ["GoldField", "Placed", "Problem", "ReadBlock", "ReadOptions", "Reader", "open_bytes", "read_lines",

@@ -7,7 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.core.errors import DataError, UnknownName
+from unswayed.base.errors import DataError, UnknownName
 from unswayed.data._reader import read_lines, without_break
 from unswayed.data.table import csv_rows
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from unswayed.core.edits import to_bio
-from unswayed.core.errors import option
-from unswayed.core.values import Example, Inputs, Json
+from unswayed.base.edits import to_bio
+from unswayed.base.errors import option
+from unswayed.base.values import Example, Inputs, Json
 from unswayed.data._reader import Problem, ReadOptions
 
 Record = Mapping[str, Any]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.core.errors import DataError, UsageError, option
-from unswayed.core.suite import Manifest, Suite, plan_id, write_suite
-from unswayed.core.task import Task, task_named
-from unswayed.core.values import Example, Inputs, Variant
+from unswayed.base.errors import DataError, UsageError, option
+from unswayed.base.task import Task, task_named
+from unswayed.base.values import Example, Inputs, Variant
 from unswayed.data._read import content_of, open_source, read_examples
 from unswayed.data._reader import ReadOptions
+from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 
 _OWN_LABELS = ("tag", "slu")  # tasks whose labels are of words, so that a version has its own
 

@@ -10,8 +10,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.core.errors import DataError, UsageError, option
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import DataError, UsageError, option
+from unswayed.base.values import Example, Json
 from unswayed.data._reader import Problem, Reader, ReadOptions, open_bytes, read_lines, without_break
 from unswayed.data._tagged import joined, looks_tagged, tags_of_row
 

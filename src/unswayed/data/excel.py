@@ -9,8 +9,8 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from unswayed.core.errors import DataError, MissingExtra, UnknownName, UsageError, option
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError, MissingExtra, UnknownName, UsageError, option
+from unswayed.base.values import Example
 from unswayed.data._encoding import open_bytes
 from unswayed.data._fields import Fields
 from unswayed.data._reader import Reader, ReadOptions

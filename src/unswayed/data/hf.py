@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core.errors import DataError, StoredFileError, nearest
-from unswayed.core.json import decode
-from unswayed.core.outside import read_bounded
-from unswayed.core.parquet import ROWS_AT_ONCE, bounded
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import DataError, StoredFileError, nearest
+from unswayed.base.json import decode
+from unswayed.base.values import Example, Json
 from unswayed.data._fields import Fields
 from unswayed.data._reader import Reader, ReadOptions, open_bytes
+from unswayed.storage.parquet import ROWS_AT_ONCE, bounded
+from unswayed.storage.untrusted_files import read_bounded
 
 Naming = Callable[[Json], Json]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core.errors import DataError
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError
+from unswayed.base.values import Example
 from unswayed.data._encoding import open_bytes, read_text
 from unswayed.data._fields import Fields
 from unswayed.data._reader import Reader, ReadOptions

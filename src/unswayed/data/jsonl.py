@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core.errors import DataError
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError
+from unswayed.base.values import Example
 from unswayed.data._encoding import read_line_blocks, suffix_of
 from unswayed.data._fields import Fields
 from unswayed.data._reader import ReadBlock, Reader, ReadOptions, open_bytes

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.core.errors import DataError, StoredFileError
-from unswayed.core.json import decode
-from unswayed.core.parquet import read_batches, read_metadata
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import DataError, StoredFileError
+from unswayed.base.json import decode
+from unswayed.base.values import Example, Json
 from unswayed.data._fields import Fields
 from unswayed.data._reader import Reader, ReadOptions
 from unswayed.data.hf import Naming, naming_of
+from unswayed.storage.parquet import read_batches, read_metadata
 
 
 class _Info(msgspec.Struct, frozen=True):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from unswayed.core.errors import DataError, MissingExtra
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import DataError, MissingExtra
+from unswayed.base.values import Example, Json
 from unswayed.data._reader import Reader, ReadOptions, open_bytes
 
 _EXACT = ("equals",)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from unswayed.core.errors import DataError
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError
+from unswayed.base.values import Example
 from unswayed.data._reader import Reader, ReadOptions, read_lines
 
 _FILES = ("seq.in", "seq.out", "label")

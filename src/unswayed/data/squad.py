@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.core.errors import DataError
-from unswayed.core.json import decode
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import DataError
+from unswayed.base.json import decode
+from unswayed.base.values import Example, Json
 from unswayed.data._encoding import read_text
 from unswayed.data._reader import Reader, ReadOptions, open_bytes
 

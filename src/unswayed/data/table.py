@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from unswayed.core.errors import DataError
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError
+from unswayed.base.values import Example
 from unswayed.data._encoding import suffix_of
 from unswayed.data._fields import Fields
 from unswayed.data._reader import Reader, ReadOptions, read_lines, without_break

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from unswayed.core.values import Example
+from unswayed.base.values import Example
 from unswayed.data._reader import Reader, ReadOptions, read_lines, without_break
 from unswayed.data.conll import looks_like_conll
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from unswayed.base.lazy_exports import lazy_exports
 
-from unswayed.core.lazy import door
-
-if TYPE_CHECKING:
-    from unswayed.measure.changes import flips
-    from unswayed.measure.compared import Difference
-    from unswayed.measure.comparison import compare
-    from unswayed.measure.error_rate import ErrorRates, Group, error_rates
-    from unswayed.measure.files import check_lengths, darr, file_id, score_values
-    from unswayed.measure.measuring import Runlike, measure_run
-    from unswayed.measure.mixed import Coefficient, mixed_effects
-    from unswayed.measure.pairs import intervals_of, pair_of
-    from unswayed.measure.realism.compare import looks as typing_errors
-    from unswayed.measure.sampling import PeopleBlock
-    from unswayed.measure.wins import TIES, Ties, Wins, win_rate
-
-__all__ = ["TIES", "Coefficient", "Difference", "ErrorRates", "Group", "PeopleBlock", "Runlike", "Ties", "Wins",
-    "check_lengths",
-    "compare", "darr", "error_rates", "file_id", "flips", "intervals_of", "measure_run", "mixed_effects", "pair_of",
-    "score_values", "typing_errors", "win_rate"]  # fmt: skip
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(__name__, __file__)
+__all__, __getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "measure.changes": "flips",
+        "measure.compared": "Difference",
+        "measure.comparison": "compare",
+        "measure.error_rate": "ErrorRates Group error_rates",
+        "measure.files": "check_lengths darr file_id score_values",
+        "measure.measuring": "Runlike measure_run",
+        "measure.mixed": "Coefficient mixed_effects",
+        "measure.pairs": "intervals_of pair_of",
+        "measure.sampling": "PeopleBlock",
+        "measure.wins": "TIES Ties Wins win_rate",
+    },
+)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unswayed.core.estimate import Array, Ints, Observations
-from unswayed.core.estimate.simultaneous import Together
 from unswayed.measure.answers import Tallied
 from unswayed.measure.contrasts import Contrast
 from unswayed.measure.definitions import MEASURES, Scope, Way, answer_columns, scope_of, score_columns
@@ -18,6 +16,8 @@ from unswayed.measure.set_scores import Layout
 from unswayed.measure.sets import ALL, Named
 from unswayed.measure.shared import Shared
 from unswayed.score import Scorer
+from unswayed.stats import Array, Ints, Observations
+from unswayed.stats.simultaneous import Together
 
 Place = tuple[str, Named]  # a measure and a set
 _Parts = tuple[tuple[Part, Part], ...]  # of the baseline and of another run, for each other run

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from unswayed.core.text import spelled
-from unswayed.core.values import Example, Json, Output, Variant
+from unswayed.base.text import spelled
+from unswayed.base.values import Example, Json, Output, Variant
 from unswayed.measure.changes import Right
 from unswayed.measure.compared import Answers
 from unswayed.measure.measuring import Runlike, items_of, scorers_for

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unswayed.core.estimate import Ints
-from unswayed.core.values import Output
+from unswayed.base.values import Output
 from unswayed.run.block import Block, first_of_each
 from unswayed.run.record import NOT_ASKED
 from unswayed.score import Comparing
+from unswayed.stats import Ints
 
 MISSING, LEFT_OUT = -1, -2  # instead of whether an answer changed: one of the two failed, or was not asked
 _SIMPLE = (str, int, bool, NoneType)

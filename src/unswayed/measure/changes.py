@@ -11,10 +11,9 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from unswayed.core.ids import canonical
-from unswayed.core.reprompt import PROMPT
-from unswayed.core.task import Task
-from unswayed.core.values import Example, Inputs, Json, Output, Variant
+from unswayed.base.ids import canonical
+from unswayed.base.task import Task
+from unswayed.base.values import Example, Inputs, Json, Output, Variant
 from unswayed.measure.block_answers import compared
 from unswayed.measure.measuring import Runlike, blocks_of, folder_of, scorers_for
 from unswayed.measure.results import Results
@@ -22,6 +21,7 @@ from unswayed.measure.stored import KeptScores
 from unswayed.run.block import Block, Ints, Kind, first_of_each
 from unswayed.run.record import Run
 from unswayed.score import Comparing, Scorer, Stats, WithInputs, comparing_for, due_of, scorers
+from unswayed.systems.reprompt import PROMPT
 
 _MOST_KNOWN = 1 << 14  # pairs of output and gold whose scores are remembered
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unswayed.core.estimate import Array, Ints
 from unswayed.measure.run_table import RunTable
 from unswayed.score import Scorer
+from unswayed.stats import Array, Ints
 
 _FEW = 10  # answers of a class below which its F1 is biased by more than can be corrected
 _PRIOR = 2.0  # answers that the average of such classes counts as

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import msgspec
 
-from unswayed.core.errors import GateFailed, NothingEvaluated, UnswayedError, UsageError, option
-from unswayed.core.files import as_path
-from unswayed.core.text import figure, label, pandas_frame, subject
-from unswayed.core.values import Estimate
+from unswayed.base.errors import GateFailed, NothingEvaluated, UnswayedError, UsageError, option
+from unswayed.base.text import figure, label, pandas_frame, subject
+from unswayed.base.values import Estimate
 from unswayed.measure.tabular import Cells, Tabular, aligned, html, load_from, save_to
+from unswayed.storage.files import as_path
 
 if TYPE_CHECKING:
     from unswayed.measure.answers import Changed

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from unswayed.core.errors import NothingEvaluated, UnknownName, UsageError, option
-from unswayed.core.estimate import Resampling
-from unswayed.core.values import Estimate
+from unswayed.base.errors import NothingEvaluated, UnknownName, UsageError, option
+from unswayed.base.values import Estimate
 from unswayed.measure.against import Clusters, Gathered, Place
 from unswayed.measure.compared import Comparison, NotWorse, letter
 from unswayed.measure.contrasts import Contrast
@@ -34,6 +33,7 @@ from unswayed.run.block import Block
 from unswayed.run.plan import ComparePlan, Correction, GateOn, MeasurePlan, Missing, Plan, Weigh, from_arguments, listed
 from unswayed.run.record import NOT_ASKED, Run
 from unswayed.score import Comparing, comparing_for, scorers
+from unswayed.stats import Resampling
 
 AnyRun = Runlike | Results | str | Path
 _PRIMARY = ("average", "flips")  # without gold there is no average

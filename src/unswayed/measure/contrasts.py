@@ -9,11 +9,11 @@ from statistics import NormalDist
 
 import numpy as np
 
-from unswayed.core.estimate import Array, Ints, Mean, MeanKind, Numbers, Observations, Ratio, mean_interval, numbers_of
 from unswayed.measure.class_scores import ClassSums, class_sums
 from unswayed.measure.set_scores import SetScore
 from unswayed.measure.sets import Named, labelled
 from unswayed.measure.spill import Spill, Tally
+from unswayed.stats import Array, Ints, Mean, MeanKind, Numbers, Observations, Ratio, mean_interval, numbers_of
 
 Ends = tuple[float | None, float | None]
 _NORMAL = NormalDist()

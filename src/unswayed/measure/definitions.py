@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unswayed.core.errors import UsageError, option
-from unswayed.core.estimate import Array, Ints, Mean, Observations, Ratio, Statistic
+from unswayed.base.errors import UsageError, option
 from unswayed.measure.block_answers import MISSING
 from unswayed.measure.order_weights import cvar_weights, worst_weights
 from unswayed.measure.run_table import Bools, Part, RunTable, Scored
 from unswayed.measure.set_scores import Layout, Pick, SetScore
 from unswayed.run.block import AS_IT_WAS
 from unswayed.run.plan import Weigh
+from unswayed.stats import Array, Ints, Mean, Observations, Ratio, Statistic
 
 VERSION = 3  # of these definitions; part of every signature
 SCORE_MEASURES = ("clean", "average", "worst", "cvar", "drop")

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from unswayed.core.estimate import correct
-from unswayed.core.estimate.simultaneous import corrected_together, largest, level_together
-from unswayed.core.text import number
+from unswayed.base.text import number
 from unswayed.measure.against import Gathered
 from unswayed.measure.compared import Difference, title
 from unswayed.measure.contrasts import Contrast
 from unswayed.measure.sets import ALL, spelled
 from unswayed.run.plan import MeasurePlan
+from unswayed.stats import correct
+from unswayed.stats.simultaneous import corrected_together, largest, level_together
 
 TEST = "paired t"
 _ROUNDING = 1e-9

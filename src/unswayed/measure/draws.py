@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from unswayed.core.estimate import Array, Ints, Numbers, numbers_of
 from unswayed.measure.sampling import Sources
 from unswayed.measure.spill import Kept, Spill, Tally
+from unswayed.stats import Array, Ints, Numbers, numbers_of
 
 
 class ByExample:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import NamedTuple
 
-from unswayed.core.errors import UnknownName, UsageError, option
-from unswayed.core.values import Estimate
+from unswayed.base.errors import UnknownName, UsageError, option
+from unswayed.base.values import Estimate
 from unswayed.measure.definitions import MEASURES, SCORE_MEASURES
 from unswayed.measure.results import Results
 from unswayed.score import Scorer

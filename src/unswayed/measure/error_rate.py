@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core.estimate import Array, Mean, Observations, Resampling, sign
-from unswayed.core.ids import canonical
-from unswayed.core.suite import Suite
-from unswayed.core.values import Estimate
+from unswayed.base.ids import canonical
+from unswayed.base.values import Estimate
 from unswayed.measure.gathering import estimate_of
+from unswayed.stats import Array, Mean, Observations, Resampling, sign
+from unswayed.storage.suite import Suite
 
 VERSION = 2
 _ENDLESS = (0.0, float("inf"))  # a version may be longer than its text

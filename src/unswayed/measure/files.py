@@ -11,17 +11,17 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from unswayed.core.errors import DataError, NothingEvaluated
-from unswayed.core.estimate import Array, Mean, Observations, Question, Resampling, Statistic, estimates, sign
-from unswayed.core.ids import file_hash
-from unswayed.core.json import decode
-from unswayed.core.task import Task, task_named, tasks
-from unswayed.core.values import Estimate, Json
+from unswayed.base.errors import DataError, NothingEvaluated
+from unswayed.base.ids import file_hash
+from unswayed.base.json import decode
+from unswayed.base.task import Task, task_named, tasks
+from unswayed.base.values import Estimate, Json
 from unswayed.data import SegmentScore, read_lines, read_segment_scores, without_break
 from unswayed.measure.set_scores import SetScore
 from unswayed.run.scoring import scored_by
 from unswayed.run.workers import in_use
 from unswayed.score import Scorer, kendall, pearson, scorers
+from unswayed.stats import Array, Mean, Observations, Question, Resampling, Statistic, estimates, sign
 
 
 def score_files(name: str, gold: str | Path, predicted: str | Path, settings: Resampling | None = None) -> Estimate:

@@ -8,10 +8,8 @@ from typing import get_args
 
 import msgspec
 
-from unswayed.core.errors import GateFailed, NothingEvaluated, UnknownName, UnswayedError, UsageError, option
-from unswayed.core.session import Asked
-from unswayed.core.suite import Suite
-from unswayed.core.values import Estimate
+from unswayed.base.errors import GateFailed, NothingEvaluated, UnknownName, UnswayedError, UsageError, option
+from unswayed.base.values import Estimate
 from unswayed.measure.early import not_reached
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.results import Block, Results
@@ -28,6 +26,8 @@ from unswayed.measure.sets import (
 from unswayed.run.plan import GateOn, Plan
 from unswayed.run.record import Run
 from unswayed.run.spending import money
+from unswayed.storage.session import Asked
+from unswayed.storage.suite import Suite
 
 AT_LEAST = ("clean", "average", "worst", "cvar", "consistency", "noticed")
 AT_MOST = ("drop", "flips")

@@ -7,7 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unswayed.core.estimate import (
+from unswayed.base.values import Estimate
+from unswayed.measure.class_scores import f1_numbers
+from unswayed.measure.run_table import Bools
+from unswayed.measure.set_scores import SetScore
+from unswayed.measure.spill import Kept, Spill, Tally
+from unswayed.stats import (
     Array,
     Ints,
     Mean,
@@ -21,11 +26,6 @@ from unswayed.core.estimate import (
     pseudo_of,
     summed,
 )
-from unswayed.core.values import Estimate
-from unswayed.measure.class_scores import f1_numbers
-from unswayed.measure.run_table import Bools
-from unswayed.measure.set_scores import SetScore
-from unswayed.measure.spill import Kept, Spill, Tally
 
 KEPT = ("drop",)  # measures whose numbers are kept by example, for what compares several sets
 

@@ -9,18 +9,18 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from unswayed.collect.agreement import alpha
-from unswayed.core.errors import StoredFileError, UsageError, option
-from unswayed.core.estimate import Array, Observations, Ratio, Resampling, Statistic, ratio, sign
-from unswayed.core.files import write_atomically, write_json_lines
-from unswayed.core.ids import content_id
-from unswayed.core.json import decode
-from unswayed.core.outside import read_bounded
-from unswayed.core.task import task_named
-from unswayed.core.values import Estimate
+from unswayed.base.errors import StoredFileError, UsageError, option
+from unswayed.base.ids import content_id
+from unswayed.base.json import decode
+from unswayed.base.task import task_named
+from unswayed.base.values import Estimate
 from unswayed.measure.gathering import estimate_of
 from unswayed.measure.people_pairs import ComparedPair, read_pairs
 from unswayed.score import Comparing
+from unswayed.stats import Array, Observations, Ratio, Resampling, Statistic, ratio, sign
+from unswayed.stats.agreement import alpha
+from unswayed.storage.files import write_atomically, write_json_lines
+from unswayed.storage.untrusted_files import read_bounded
 
 VERSION = 1
 THRESHOLD = 75.0  # of 100, from which on a person finds that two texts mean the same

@@ -7,14 +7,14 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from unswayed.core.errors import UnknownName, UsageError, option
-from unswayed.core.estimate import Numbers, mean_interval
+from unswayed.base.errors import UnknownName, UsageError, option
 from unswayed.measure.compared import NotWorse
 from unswayed.measure.contrasts import Contrast
 from unswayed.measure.definitions import MEASURES
 from unswayed.measure.gates import AT_LEAST, Limits, limits_of
 from unswayed.measure.sets import ALL, spelled, split_measure
 from unswayed.run.plan import GateOn
+from unswayed.stats import Numbers, mean_interval
 
 _USAGE = "[SET:]MEASURE:MARGIN, such as worst:0.02 or keyboard/adjacent:worst:0.02"
 _ROUNDING = 1e-12

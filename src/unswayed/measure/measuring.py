@@ -9,11 +9,9 @@ from typing import Protocol
 import msgspec
 import numpy as np
 
-from unswayed.core.errors import NothingEvaluated, UsageError
-from unswayed.core.estimate import Resampling
-from unswayed.core.suite import Suite
-from unswayed.core.task import Task
-from unswayed.core.values import Json
+from unswayed.base.errors import NothingEvaluated, UsageError
+from unswayed.base.task import Task
+from unswayed.base.values import Json
 from unswayed.measure.block_answers import joined_outputs
 from unswayed.measure.class_scores import rare_classes
 from unswayed.measure.definitions import Way, tries_of, way_of
@@ -51,6 +49,8 @@ from unswayed.run.plan import MeasurePlan, Missing, Weigh, from_arguments, liste
 from unswayed.run.record import Run
 from unswayed.run.workers import Engine
 from unswayed.score import Comparing, Match, Scorer, comparing_for, scorers
+from unswayed.stats import Resampling
+from unswayed.storage.suite import Suite
 
 
 class Runlike(Protocol):

@@ -8,13 +8,13 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from unswayed.core.errors import NothingEvaluated, UsageError
-from unswayed.core.estimate import Estimate
-from unswayed.core.store import AnswerStore
-from unswayed.core.text import number, percent
+from unswayed.base.errors import NothingEvaluated, UsageError
+from unswayed.base.text import number, percent
 from unswayed.data import MeaningPair
 from unswayed.measure.mixed import Mixed, mixed_effects
 from unswayed.measure.wins import Ties, Wins, win_rate
+from unswayed.stats import Estimate
+from unswayed.storage.store import AnswerStore
 from unswayed.systems import Metric, Scores, Segment
 
 Answer = Literal["robust", "not robust", "unclear"]

@@ -10,11 +10,11 @@ from math import erfc, fsum, sqrt
 import msgspec
 import numpy as np
 
-from unswayed.core.estimate import holm
-from unswayed.core.values import UNREADABLE, Estimate, Json, Output
+from unswayed.base.values import UNREADABLE, Estimate, Json, Output
 from unswayed.measure.block_answers import Fill
 from unswayed.run.block import Block
 from unswayed.run.record import NOT_ASKED
+from unswayed.stats import holm
 
 # The ends of what the missing answers could have been: each measure is least in one of them and greatest in the other.
 FILLS = (Fill(clean=True, varied=False), Fill(clean=False, varied=True))

@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from unswayed.core.errors import NothingEvaluated, UsageError
-from unswayed.core.estimate import Array, Ints, correct, digest, sign, t_p_value, t_quantile
+from unswayed.base.errors import NothingEvaluated, UsageError
+from unswayed.stats import Array, Ints, correct, digest, sign, t_p_value, t_quantile
 
 VERSION = 2  # of this definition; part of every signature
 _GOLDEN = (sqrt(5) - 1) / 2

@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from unswayed.core.estimate import Array, Ints, Numbers
-from unswayed.core.estimate.apart import Apart, apart_groups, apart_paired
 from unswayed.measure.questions import GRID, Questions
 from unswayed.measure.results import Block, Named, Naming
+from unswayed.stats import Array, Ints, Numbers
+from unswayed.stats.multiple_comparisons import Apart, apart_groups, apart_paired
 
 VERSION = 2  # of these tests; decides whether stored results are used again
 _PAIRED = ("operator", "family")  # sets of variants of the same examples

@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 
-from unswayed.core.estimate import Array
+from unswayed.stats import Array
 
 
 @lru_cache(maxsize=64)

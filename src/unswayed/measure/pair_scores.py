@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unswayed.core.estimate import Ints
-from unswayed.core.ids import canonical
-from unswayed.core.task import Known, Task
-from unswayed.core.values import Inputs, Json, Output
+from unswayed.base.ids import canonical
+from unswayed.base.task import Known, Task
+from unswayed.base.values import Inputs, Json, Output
 from unswayed.score import Array, Scorer, Stats, due_of, stats_here
+from unswayed.stats import Ints
 
 NO_GOLD, NO_OUTPUT = -2, -1
 _PAIRS, _BYTES = 1 << 16, 32 << 20  # distinct pairs, and about how much of them, that are remembered

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unswayed.core.estimate import (
+from unswayed.measure.spill import Spill, Tally
+from unswayed.stats import (
     Mean,
     Observations,
     Paired,
@@ -16,7 +17,6 @@ from unswayed.core.estimate import (
     mcnemar,
     swap,
 )
-from unswayed.measure.spill import Spill, Tally
 
 _SAME = 1e-12
 

@@ -11,8 +11,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core.estimate import Array, Ints, Numbers, mean_interval
-from unswayed.core.values import Estimate
+from unswayed.base.values import Estimate
 from unswayed.measure.draws import ByExample
 from unswayed.measure.repeats import Again
 from unswayed.measure.run_table import Part, RunTable
@@ -22,6 +21,7 @@ from unswayed.measure.table_reader import PersonOf
 from unswayed.measure.variance import Cells, Components, components
 from unswayed.run.block import AS_IT_WAS, Kind
 from unswayed.score import Scorer
+from unswayed.stats import Array, Ints, Numbers, mean_interval
 
 
 def person_of(people: Mapping[str, str]) -> PersonOf | None:

@@ -8,10 +8,10 @@ from statistics import NormalDist
 
 import msgspec
 
-from unswayed.core.errors import NothingEvaluated, UsageError
-from unswayed.core.estimate import t_quantile
+from unswayed.base.errors import NothingEvaluated, UsageError
 from unswayed.measure.results import Results
 from unswayed.measure.sampling import LIKE_THESE, Sampled, Sources
+from unswayed.stats import t_quantile
 
 
 class Design(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -11,12 +11,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core.errors import UnknownName, UsageError, option
-from unswayed.core.estimate import Ints, Numbers, Observations, sign
-from unswayed.core.estimate.anytime import anytime_level
-from unswayed.core.ids import content_id
-from unswayed.core.suite import Suite
-from unswayed.core.values import Estimate
+from unswayed.base.errors import UnknownName, UsageError, option
+from unswayed.base.ids import content_id
+from unswayed.base.values import Estimate
 from unswayed.measure.definitions import (
     ALTERED,
     MEASURES,
@@ -39,6 +36,9 @@ from unswayed.measure.set_scores import Layout
 from unswayed.measure.sets import slice_key
 from unswayed.run.plan import MeasurePlan
 from unswayed.score import Scorer
+from unswayed.stats import Ints, Numbers, Observations, sign
+from unswayed.stats.anytime import anytime_level
+from unswayed.storage.suite import Suite
 
 # A number's place: the kind of its set (or GRID, or SCORES), the set's name (or the operator's, or the scorer's),
 # and the measure (or the slice).

@@ -8,12 +8,12 @@ from math import comb, isfinite, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core.estimate import Array, Ints, mean_interval, numbers_of
-from unswayed.core.values import Estimate
+from unswayed.base.values import Estimate
 from unswayed.measure.run_table import Part, RunTable
 from unswayed.measure.sampling import Repeats
 from unswayed.run.block import AS_IT_WAS
 from unswayed.score import Scorer
+from unswayed.stats import Array, Ints, mean_interval, numbers_of
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 import msgspec
 import numpy as np
 
-from unswayed.core.estimate import Array, mean_interval, numbers_of
-from unswayed.core.values import Estimate, Output
+from unswayed.base.values import Estimate, Output
 from unswayed.run.block import Answered
+from unswayed.stats import Array, mean_interval, numbers_of
 
 _VERSION = 1
 Taken = tuple[list[int], list[float], list[int], list[int]]  # examples, seconds, tokens in, tokens out

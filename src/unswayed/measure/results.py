@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from unswayed.core.errors import UnknownName, UsageError
-from unswayed.core.files import as_path
-from unswayed.core.text import figure, label, pandas_frame, spelled
-from unswayed.core.values import Estimate, Json
+from unswayed.base.errors import UnknownName, UsageError
+from unswayed.base.text import figure, label, pandas_frame, spelled
+from unswayed.base.values import Estimate, Json
 from unswayed.measure.judging import JudgeAgreement
 from unswayed.measure.requests import Served
 from unswayed.measure.sampling import PeopleBlock, Repeats
 from unswayed.measure.spread import Spread
 from unswayed.measure.tabular import Cells, Tabular, aligned, html, load_from, save_to
+from unswayed.storage.files import as_path
 
 if TYPE_CHECKING:
     from unswayed.measure.changes import Flip

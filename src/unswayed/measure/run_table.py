@@ -13,11 +13,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core.estimate import Ints
-from unswayed.core.task import Task
+from unswayed.base.task import Task
 from unswayed.measure.pair_scores import PairCodes, ScoredRows
 from unswayed.measure.spill import Kept, Spill
 from unswayed.score import Array, Scorer
+from unswayed.stats import Ints
 
 Bools = npt.NDArray[np.bool_]
 _NONE = np.zeros(0, dtype=np.int64)

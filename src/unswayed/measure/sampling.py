@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from unswayed.core.values import Estimate
+from unswayed.base.values import Estimate
 
 THESE, LIKE_THESE = "these people", "people like these"
 

@@ -12,15 +12,14 @@ from numbers import Number
 
 import numpy as np
 
-from unswayed.core.errors import option
-from unswayed.core.estimate import binomial_tail
-from unswayed.core.ids import canonical
-from unswayed.core.task import Task
-from unswayed.core.text import label as shown
-from unswayed.core.text import percent
-from unswayed.core.values import Estimate, Json, Output
+from unswayed.base.errors import option
+from unswayed.base.ids import canonical
+from unswayed.base.task import Task
+from unswayed.base.text import label as shown, percent
+from unswayed.base.values import Estimate, Json, Output
 from unswayed.run.block import Block
 from unswayed.score import Comparing, label_of, tags_of
+from unswayed.stats import binomial_tail
 
 VERSION = 1  # of these tests; decides whether stored results are used again
 _CHANCE = 0.01  # of a false alarm

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from unswayed.core.text import LABEL, includes_zero, interval, number, outside, percent, subject, typeset
-from unswayed.core.values import Estimate, Json
+from unswayed.base.text import LABEL, includes_zero, interval, number, outside, percent, subject, typeset
+from unswayed.base.values import Estimate, Json
 from unswayed.measure.results import Block, Named, Results
 from unswayed.measure.severity import by_drop, severity
 

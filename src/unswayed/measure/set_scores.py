@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core.estimate import Array, Ints, Statistic, ratio
 from unswayed.measure.class_scores import Entries, entries_of
 from unswayed.measure.order_weights import cvar_weights, worst_weights
 from unswayed.measure.run_table import Part, Scored
 from unswayed.run.plan import Weigh
 from unswayed.score import Scorer
+from unswayed.stats import Array, Ints, Statistic, ratio
 
 if TYPE_CHECKING:
     from unswayed.measure.definitions import Scope

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from unswayed.core.errors import UnknownName
-from unswayed.core.suite import Suite
+from unswayed.base.errors import UnknownName
+from unswayed.storage.suite import Suite
 
 Named = tuple[str, str]  # the kind ("operator", "family" or a slice's name) and the name
 Known = Mapping[str, Iterable[str]]  # the names that there are, by kind

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from unswayed.core.values import Estimate
+from unswayed.base.values import Estimate
 from unswayed.measure.results import Results
 
 GRADES = ("minor", "moderate", "serious")

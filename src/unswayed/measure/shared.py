@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from unswayed.core.errors import UsageError
-from unswayed.core.suite import Suite
+from unswayed.base.errors import UsageError
 from unswayed.measure.measuring import Runlike
 from unswayed.measure.run_table import Part, RunTable, Scored
+from unswayed.storage.suite import Suite
 
 
 def refuse_other_suite(runs: Sequence[Runlike]) -> None:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core.errors import StoredFileError
-from unswayed.core.estimate import Array, Ints, Sample, Statistic, count_rows, merge_rows
+from unswayed.base.errors import StoredFileError
+from unswayed.stats import Array, Ints, Sample, Statistic, count_rows, merge_rows
 
 _IN_MEMORY = 8 << 20  # bytes up to which no file is made
 _BLOCK = 1 << 19  # bytes of hashes that are put aside together

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from unswayed.core.text import number, percent
-from unswayed.core.values import Estimate
+from unswayed.base.text import number, percent
+from unswayed.base.values import Estimate
 
 OVER = "these prompts and these examples"
 

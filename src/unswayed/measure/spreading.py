@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from unswayed.core.estimate import Array, Ints
-from unswayed.core.estimate.two_way import Cells, row_means
-from unswayed.core.values import Estimate
+from unswayed.base.values import Estimate
 from unswayed.measure.run_table import RunTable
 from unswayed.measure.spread import OVER, PromptScore, Spread
 from unswayed.run.block import Block
 from unswayed.score import Scorer
+from unswayed.stats import Array, Ints
+from unswayed.stats.two_way import Cells, row_means
 
 VERSION = 1  # of the model; part of every signature
 FAMILY = "prompt"

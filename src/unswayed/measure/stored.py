@@ -19,16 +19,12 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from unswayed.core.errors import UnswayedError
-from unswayed.core.estimate import Array
-from unswayed.core.files import write_inside
-from unswayed.core.ids import canonical, content_id
-from unswayed.core.json import decode
-from unswayed.core.outside import own_key, read_bounded
-from unswayed.core.registry import VERSION
-from unswayed.core.store import AnswerStore, keyer
-from unswayed.core.task import Task
-from unswayed.core.values import Json, Output
+from unswayed.base.errors import UnswayedError
+from unswayed.base.ids import canonical, content_id
+from unswayed.base.json import decode
+from unswayed.base.registry import VERSION
+from unswayed.base.task import Task
+from unswayed.base.values import Json, Output
 from unswayed.measure.definitions import VERSION as DEFINITIONS
 from unswayed.measure.naming import VERSION as NAMING
 from unswayed.measure.results import Results
@@ -39,6 +35,10 @@ from unswayed.run.record import Run
 from unswayed.run.scoring import scored_by
 from unswayed.run.workers import Engine, in_use
 from unswayed.score import Comparing, Scorer
+from unswayed.stats import Array
+from unswayed.storage.files import write_inside
+from unswayed.storage.store import AnswerStore, keyer
+from unswayed.storage.untrusted_files import own_key, read_bounded
 from unswayed.systems.sources import source_of
 
 RESULTS, SCORES = "results.json", "scores.sqlite"

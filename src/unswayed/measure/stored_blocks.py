@@ -10,15 +10,15 @@ from typing import Any, cast
 import msgspec
 import numpy as np
 
-from unswayed.core.estimate import Ints
-from unswayed.core.ids import canonical_lines
-from unswayed.core.parquet import Repeated
-from unswayed.core.store import AnswerStore, keyer
-from unswayed.core.store_scan import StoredAnswers
-from unswayed.core.suite import Suite
-from unswayed.core.values import Inputs, Json, Meaning
+from unswayed.base.ids import canonical_lines
+from unswayed.base.values import Inputs, Json, Meaning
 from unswayed.run.block import Block, Kind, first_of_each, text_numbers
 from unswayed.run.record import NOT_ASKED, Run
+from unswayed.stats import Ints
+from unswayed.storage.parquet import Repeated
+from unswayed.storage.store import AnswerStore, keyer
+from unswayed.storage.store_scan import StoredAnswers
+from unswayed.storage.suite import Suite
 
 _VARIANTS = 1 << 13  # about how many are in a block
 _MOST_EXAMPLES = 2048

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from unswayed.core.estimate import Ints
-from unswayed.core.task import Task
-from unswayed.core.values import Inputs, Json, Output
+from unswayed.base.task import Task
+from unswayed.base.values import Inputs, Json, Output
 from unswayed.measure.block_answers import Compared, Fill, compared
 from unswayed.measure.pair_scores import NO_GOLD, PairCodes
 from unswayed.measure.run_table import RunTable, ordered
@@ -18,6 +17,7 @@ from unswayed.measure.spill import Kept, Spill
 from unswayed.run.block import AS_IT_WAS, Block, Kind, first_of_each
 from unswayed.run.record import NOT_ASKED
 from unswayed.score import Comparing
+from unswayed.stats import Ints
 
 PersonOf = Callable[[Kind, str], str | None]
 VARIANTS_A_PART = 1 << 16

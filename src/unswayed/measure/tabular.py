@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core.errors import StoredFileError
-from unswayed.core.files import write_atomically
-from unswayed.core.json import decode
-from unswayed.core.text import html_table, pandas_frame, polars_frame
+from unswayed.base.errors import StoredFileError
+from unswayed.base.json import decode
+from unswayed.base.text import html_table, pandas_frame, polars_frame
+from unswayed.storage.files import write_atomically
 
 _SHOWN = 20  # rows of a table in a notebook
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from unswayed.core.errors import NothingEvaluated
-from unswayed.core.task import Known, Task
-from unswayed.core.values import CUT_OFF, REFUSED, Json, Output
+from unswayed.base.errors import NothingEvaluated
+from unswayed.base.task import Known, Task
+from unswayed.base.values import CUT_OFF, REFUSED, Json, Output
 from unswayed.measure.missing import Missingness
 from unswayed.measure.run_table import RunTable
 from unswayed.measure.spill import Distinct, Spill

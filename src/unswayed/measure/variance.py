@@ -11,7 +11,7 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from unswayed.core.estimate import Array, Ints, t_quantile
+from unswayed.stats import Array, Ints, t_quantile
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from unswayed.core.errors import UsageError
-from unswayed.core.estimate import Array, Estimate, binomial_tail, digest, share_of, sign
+from unswayed.base.errors import UsageError
+from unswayed.stats import Array, Estimate, binomial_tail, digest, share_of, sign
 
 Ties = Literal["loss", "half", "drop"]
 TIES: tuple[Ties, ...] = ("loss", "half", "drop")

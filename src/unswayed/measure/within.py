@@ -8,11 +8,11 @@ from statistics import NormalDist
 
 import numpy as np
 
-from unswayed.core.errors import UsageError, option
-from unswayed.core.estimate.anytime import anytime_level
-from unswayed.core.values import Estimate
+from unswayed.base.errors import UsageError, option
+from unswayed.base.values import Estimate
 from unswayed.measure.questions import ALL, Place, Questions
 from unswayed.measure.results import Equivalence, Within
+from unswayed.stats.anytime import anytime_level
 
 _POWER = 0.8
 

@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from unswayed.core.errors import DataError, UsageError
-from unswayed.core.files import replacing_or_printing
-from unswayed.core.ids import content_id
-from unswayed.core.seeds import Seeds
-from unswayed.core.task import guess_task
-from unswayed.core.values import Example, Variant
-from unswayed.data.conll import SUFFIXES as CONLL
-from unswayed.data.conll import conll_sentence
+from unswayed.base.errors import DataError, UsageError
+from unswayed.base.ids import content_id
+from unswayed.base.seeds import Seeds
+from unswayed.base.task import guess_task
+from unswayed.base.values import Example, Variant
+from unswayed.data.conll import SUFFIXES as CONLL, conll_sentence
+from unswayed.storage.files import replacing_or_printing
 from unswayed.vary.block import blocks_of
 from unswayed.vary.engine import Variation, Varier
 from unswayed.vary.operator import Operator, PromptOperator

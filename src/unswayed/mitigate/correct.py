@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core.asking import ask
-from unswayed.core.errors import SystemBroken
-from unswayed.core.values import Inputs, Json
+from unswayed.base.errors import SystemBroken
+from unswayed.base.values import Inputs, Json
 from unswayed.mitigate.noisy_channel import NAME as EMBEDDED
+from unswayed.systems.asking import ask
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import Failed, System, SystemAround
 

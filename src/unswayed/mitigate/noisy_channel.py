@@ -11,14 +11,14 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.core.errors import DataError, StoredFileError, UsageError
-from unswayed.core.files import free, growing_folder, unwritable
-from unswayed.core.ids import content_id, file_hash
-from unswayed.core.json import decode
-from unswayed.core.outside import read_bounded
-from unswayed.core.registry import VERSION
-from unswayed.core.values import Inputs, Json
+from unswayed.base.errors import DataError, StoredFileError, UsageError
+from unswayed.base.ids import content_id, file_hash
+from unswayed.base.json import decode
+from unswayed.base.registry import VERSION
+from unswayed.base.values import Inputs, Json
 from unswayed.mitigate._word_model import END, HAN, START, Counts, WordModel, count, near, readings
+from unswayed.storage.files import free, growing_folder, unwritable
+from unswayed.storage.untrusted_files import read_bounded
 from unswayed.systems.system import Failed, System
 from unswayed.vary import chinese
 

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from unswayed.base.lazy_exports import lazy_exports
 
-from unswayed.core.lazy import door
-
-if TYPE_CHECKING:
-    from unswayed.core.text import NONE, label, number, typeset
-    from unswayed.report.export import Exporter, FolderExporter
-    from unswayed.report.study import (
-        Given,
-        Option,
-        Outcome,
-        Picture,
-        Printed,
-        Section,
-        SectionTable,
-        Study,
-        StudyContext,
-        StudyTable,
-        as_markdown,
-        as_page,
-        as_text,
-        chosen_for,
-        studies,
-    )
-    from unswayed.report.tables import Figure, Row, columns_of, render, scaled
-
-__all__ = ["NONE", "Exporter", "Figure", "FolderExporter", "Given", "Option", "Outcome", "Picture",
-    "Printed", "Row", "Section", "SectionTable", "Study", "StudyContext", "StudyTable", "as_markdown",
-    "as_page", "as_text", "chosen_for", "columns_of", "label", "number", "render", "scaled",
-    "studies", "typeset"]  # fmt: skip
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(__name__, __file__)
+__all__, __getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "base.text": "NONE label number typeset",
+        "report.export": "Exporter FolderExporter",
+        "report.study": (
+            "Given Option Outcome Picture Printed Section SectionTable Study StudyContext StudyTable "
+            "as_markdown as_page as_text chosen_for studies"
+        ),
+        "report.tables": "Figure Row columns_of render scaled",
+    },
+)

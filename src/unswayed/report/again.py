@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from unswayed.core.secrets import masked_spec
-from unswayed.core.trust import trusted
-from unswayed.core.values import Json
+from unswayed.base.secrets import masked_spec
+from unswayed.base.values import Json
+from unswayed.systems.trusted_weights import trusted
 
 if TYPE_CHECKING:
     from unswayed.run.record import Run

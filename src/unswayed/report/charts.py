@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from unswayed.core.text import label, number, typeset
-from unswayed.core.values import Estimate
+from unswayed.base.text import label, number, typeset
+from unswayed.base.values import Estimate
 
 Shapes = Mapping[str, Estimate]
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from unswayed.core.files import write_atomically
-from unswayed.core.text import ANSWER, figure, outside
+from unswayed.base.text import ANSWER, figure, outside
 from unswayed.measure.answers import Changed
 from unswayed.measure.compared import Comparison, Difference
 from unswayed.report import charts as draw
@@ -19,6 +18,7 @@ from unswayed.report.sections import Cell, ReportTable
 from unswayed.report.tables import chance
 from unswayed.report.view import write_view
 from unswayed.run.record import Run
+from unswayed.storage.files import write_atomically
 
 _SHOWN = 25  # answers of each kind
 _LOOKED = 20_000  # answers that are looked through for them

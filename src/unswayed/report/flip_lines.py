@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.core.files import replacing
-from unswayed.core.values import Example, Inputs, Json
+from unswayed.base.values import Example, Inputs, Json
 from unswayed.measure.changes import Case, Flip, FlipBlock
 from unswayed.report.flips import FlipSample
+from unswayed.storage.files import replacing
 
 _LINES = 256  # that are written together
 

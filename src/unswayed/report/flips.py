@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 from markupsafe import Markup
 from rapidfuzz.distance import Postfix, Prefix
 
-from unswayed.core.ids import content_id
-from unswayed.core.text import ANSWER, outside, spelled, visible
-from unswayed.core.values import Example, Output, Variant
+from unswayed.base.ids import content_id
+from unswayed.base.text import ANSWER, outside, spelled, visible
+from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.changes import Case, Flip, FlipBlock
 from unswayed.run.block import Kind as VariantKind
 

@@ -8,18 +8,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from unswayed.core.files import write_atomically
-from unswayed.core.registry import VERSION
-from unswayed.core.text import attribute, number, outside, spelled, title, typeset
-from unswayed.core.values import Json
+from unswayed.base.registry import VERSION
+from unswayed.base.text import attribute, number, outside, spelled, title, typeset
+from unswayed.base.values import Json
 from unswayed.measure.changes import Flip, FlipBlock
 from unswayed.measure.gates import GateResult
 from unswayed.measure.results import MEASURES, Results
@@ -31,11 +31,12 @@ from unswayed.report.flip_lines import blocks_of_flips, write_flips
 from unswayed.report.flips import KINDS, FlipSample
 from unswayed.report.tables import shown_amount
 from unswayed.run.plan import kept
+from unswayed.storage.files import write_atomically
 
 if TYPE_CHECKING:
-    from unswayed.core.suite import Manifest
     from unswayed.run.plan import Plan
     from unswayed.run.record import Run
+    from unswayed.storage.suite import Manifest
 
 REASON = 300  # characters by which reasons are told apart
 OPEN = 8  # flips shown before the rest is folded away
@@ -130,9 +131,12 @@ def href(name: str) -> str:
 @cache
 def template(name: str) -> Template:
     """A page's template, in which all that is filled in is escaped."""
-    place = Path(__file__).parent
     environment = Environment(
-        loader=FileSystemLoader(place), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(lambda name: (files("unswayed.report") / name).read_text("utf-8")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     filters: dict[str, Callable[..., object]] = {
         "outside": outside,
@@ -146,7 +150,7 @@ def template(name: str) -> Template:
 
 @cache
 def style() -> Markup:
-    return Markup((Path(__file__).parent / "report.css").read_text("utf-8"))  # noqa: S704  our own file
+    return Markup((files("unswayed.report") / "report.css").read_text("utf-8"))  # noqa: S704  our own file
 
 
 def facts(run: Run | None, results: Results, more: Mapping[str, Json] | None = None) -> dict[str, str]:

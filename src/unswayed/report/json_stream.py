@@ -8,7 +8,7 @@ from itertools import islice
 import msgspec
 import numpy as np
 
-from unswayed.core.values import Json
+from unswayed.base.values import Json
 from unswayed.measure.spill import Kept, Spill
 
 _VALUES = 1 << 12  # that are encoded together

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
-from unswayed.core.files import write_atomically
-from unswayed.core.text import figure
+from unswayed.base.text import figure
 from unswayed.measure.compared import Comparison, NotWorse
 from unswayed.measure.gates import GateResult
 from unswayed.measure.results import Block, Results
 from unswayed.measure.sentences import plain, verdict
+from unswayed.storage.files import write_atomically
 
 # What XML 1.0 can't hold, even as a character reference.
 _ILLEGAL = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterable
 
-from unswayed.core.text import one_line
+from unswayed.base.text import one_line
 from unswayed.report.flips import diff
 from unswayed.report.tables import columns_of, terminal_width
 

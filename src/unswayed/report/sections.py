@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from unswayed.core.text import NONE, bounds, interval, label, number, outside, percent, spelled, title, typeset
-from unswayed.core.values import Estimate, Json
+from unswayed.base.text import NONE, bounds, interval, label, number, outside, percent, spelled, title, typeset
+from unswayed.base.values import Estimate, Json
 from unswayed.measure.results import Block, Named, Results
 from unswayed.measure.sentences import slices
 from unswayed.report import charts as draw

@@ -12,15 +12,15 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 from markupsafe import Markup
 
-from unswayed.core.errors import UnknownName, UsageError, option
-from unswayed.core.files import write_atomically
-from unswayed.core.ids import content_id
-from unswayed.core.json import decode
-from unswayed.core.registry import VERSION, Registry
-from unswayed.core.text import one_line
-from unswayed.core.values import Json
+from unswayed.base.errors import UnknownName, UsageError, option
+from unswayed.base.ids import content_id
+from unswayed.base.json import decode
+from unswayed.base.registry import VERSION, Registry
+from unswayed.base.text import one_line
+from unswayed.base.values import Json
 from unswayed.report.html import style, template
 from unswayed.report.tables import Figure, Row, cell, column_names, escaped, markdown, render, table
+from unswayed.storage.files import write_atomically
 from unswayed.systems.process import files_in
 
 Given = Mapping[str, Any]  # the values of the study's own options

@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core.suite import Suite
-from unswayed.core.text import counted, label, spelled
-from unswayed.core.unaltered import counts
-from unswayed.core.values import Example, Variant
+from unswayed.base.text import counted, label, spelled
+from unswayed.base.values import Example, Variant
 from unswayed.report.marked import block, change, coloured, filled
 from unswayed.report.tables import render
+from unswayed.storage.suite import Suite
+from unswayed.storage.unaltered import counts
 
 _SOURCES = 40  # operators or people whose variants are shown
 

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from unswayed.core.errors import UnknownName
-from unswayed.core.session import Asked
-from unswayed.core.text import NONE, figure, number, one_line
-from unswayed.core.values import Estimate, Json
+from unswayed.base.errors import UnknownName
+from unswayed.base.text import NONE, figure, number, one_line
+from unswayed.base.values import Estimate, Json
 from unswayed.measure.compared import Comparison, NotWorse
 from unswayed.measure.gates import GateResult
 from unswayed.measure.results import MEASURES, Block, Results
 from unswayed.measure.sentences import plain, verdict
 from unswayed.run.spending import money
+from unswayed.storage.session import Asked
 
 FORMATS = ("table", "json", "jsonl", "md")
 

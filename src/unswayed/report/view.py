@@ -14,15 +14,15 @@ from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 from markupsafe import Markup
 
-from unswayed.core.errors import UsageError, option
-from unswayed.core.files import replacing
-from unswayed.core.text import label, title
-from unswayed.core.values import Estimate, Json
+from unswayed.base.errors import UsageError, option
+from unswayed.base.text import label, title
+from unswayed.base.values import Estimate, Json
 from unswayed.measure.answers import Changed
 from unswayed.measure.changes import FlipBlock, as_measured, flips_by_block
 from unswayed.measure.comparison import compare
@@ -34,6 +34,7 @@ from unswayed.report.json_stream import json_pieces
 from unswayed.report.view_columns import Columns
 from unswayed.run.block import Block, Ints
 from unswayed.run.record import Run
+from unswayed.storage.files import replacing
 
 _LABELS = 12  # rows and columns of a table of answers against gold
 _HERE = "(the data)"  # in whose place a page has its data
@@ -207,12 +208,12 @@ def _in_base64(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 @cache
 def _script() -> Markup:
-    return Markup((Path(__file__).parent / "view.js").read_text("utf-8"))  # noqa: S704  our own file
+    return Markup((files("unswayed.report") / "view.js").read_text("utf-8"))  # noqa: S704  our own file
 
 
 @cache
 def _own_style() -> Markup:
-    return Markup((Path(__file__).parent / "view.css").read_text("utf-8"))  # noqa: S704  our own file
+    return Markup((files("unswayed.report") / "view.css").read_text("utf-8"))  # noqa: S704  our own file
 
 
 def serve_page(page: Path, port: int, started: Callable[[str], None]) -> None:

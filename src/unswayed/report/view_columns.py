@@ -7,8 +7,8 @@ from itertools import islice
 
 import msgspec
 
-from unswayed.core.text import ANSWER, shorten, spelled, visible
-from unswayed.core.values import Example, Inputs, Json, Output
+from unswayed.base.text import ANSWER, shorten, spelled, visible
+from unswayed.base.values import Example, Inputs, Json, Output
 from unswayed.measure.answers import Changed
 from unswayed.measure.changes import Case, FlipBlock
 from unswayed.measure.spill import Spill

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from unswayed.core.asking import Asker, Asking
-from unswayed.core.errors import SystemBroken, UsageError, option
-from unswayed.core.reprompt import PROMPT
-from unswayed.core.suite import Manifest, Suite
-from unswayed.core.task import Task
-from unswayed.core.values import Inputs, Json
+from unswayed.base.errors import SystemBroken, UsageError, option
+from unswayed.base.task import Task
+from unswayed.base.values import Inputs, Json
 from unswayed.run.workers import Engine
+from unswayed.storage.suite import Manifest, Suite
+from unswayed.systems.asking import Asker, Asking
 from unswayed.systems.opening import open_system
+from unswayed.systems.reprompt import PROMPT
 from unswayed.systems.system import System
 
 

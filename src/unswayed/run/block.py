@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core.choices import CHOICES
-from unswayed.core.ids import canonical
-from unswayed.core.values import Example, Inputs, Json, Meaning, Output, Variant
+from unswayed.base.choices import CHOICES
+from unswayed.base.ids import canonical
+from unswayed.base.values import Example, Inputs, Json, Meaning, Output, Variant
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

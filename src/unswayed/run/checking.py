@@ -6,12 +6,12 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import islice
 
-from unswayed.core.canary import Kept, how_many, lot
-from unswayed.core.store import AnswerStore, Key, keyer
-from unswayed.core.suite import Suite
-from unswayed.core.values import Inputs, Output
+from unswayed.base.values import Inputs, Output
 from unswayed.run.order import Order, seed_of
 from unswayed.run.workers import Lost, Pool
+from unswayed.storage.store import AnswerStore, Key, keyer
+from unswayed.storage.suite import Suite
+from unswayed.systems.canary import Kept, how_many, lot
 from unswayed.systems.system import System
 
 

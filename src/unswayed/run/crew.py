@@ -21,8 +21,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple
 
-from unswayed.core.collecting import collect_no_more, collect_seldom
-from unswayed.core.errors import SystemBroken, UnswayedError, UsageError
+from unswayed.base.errors import SystemBroken, UnswayedError, UsageError
+from unswayed.base.gc_pause import collect_no_more, collect_seldom
 from unswayed.run.workers import Job, Lost, Pool, Raised, Work, done
 
 READY = 0  # the number under which a worker says that it is

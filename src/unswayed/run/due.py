@@ -10,12 +10,12 @@ from itertools import accumulate, chain
 
 import numpy as np
 
-from unswayed.core.ids import canonical_lines
-from unswayed.core.progress import Progress
-from unswayed.core.store import AnswerStore, Key, keyer
-from unswayed.core.suite import Suite
-from unswayed.core.values import Inputs
+from unswayed.base.ids import canonical_lines
+from unswayed.base.progress import Progress
+from unswayed.base.values import Inputs
 from unswayed.run.order import Order
+from unswayed.storage.store import AnswerStore, Key, keyer
+from unswayed.storage.suite import Suite
 from unswayed.systems.system import System
 
 _BATCHES_A_WINDOW = 8  # within the first window, to batch those of like length

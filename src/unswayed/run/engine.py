@@ -15,14 +15,9 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core.asking import Answers, Asking
-from unswayed.core.canary import Kept, check, how_many
-from unswayed.core.errors import Interrupted, NothingEvaluated, SystemBroken, UsageError, option
-from unswayed.core.files import as_path
-from unswayed.core.progress import Progress
-from unswayed.core.store import AnswerStore, Key
-from unswayed.core.suite import Suite
-from unswayed.core.values import BatchOutputs, Output
+from unswayed.base.errors import Interrupted, NothingEvaluated, SystemBroken, UsageError, option
+from unswayed.base.progress import Progress
+from unswayed.base.values import BatchOutputs, Output
 from unswayed.run.answering import Answering, asker_of, placed_options, reference_of, require_prompt, shared_rate
 from unswayed.run.checking import asked_again, stored_answers
 from unswayed.run.due import Due, Requests
@@ -32,6 +27,11 @@ from unswayed.run.record import Run, refuse_other
 from unswayed.run.spending import CostEstimate, Purse, Spending, checked_budget, judge_cost, sample_size, total
 from unswayed.run.workers import Engine, Here, Lost, Pool, in_use
 from unswayed.score import judge_used
+from unswayed.storage.files import as_path
+from unswayed.storage.store import AnswerStore, Key
+from unswayed.storage.suite import Suite
+from unswayed.systems.asking import Answers, Asking
+from unswayed.systems.canary import Kept, check, how_many
 from unswayed.systems.device import elsewhere as device_elsewhere
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import System

@@ -17,15 +17,15 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from unswayed.core.errors import SystemBroken, UsageError
-from unswayed.core.seeds import Seeds
-from unswayed.core.suite import Manifest, Suite, plan_id, write_suite
-from unswayed.core.task import Task
-from unswayed.core.values import Example, Inputs, Json, Output, Variant
+from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.seeds import Seeds
+from unswayed.base.task import Task
+from unswayed.base.values import Example, Inputs, Json, Output, Variant
 from unswayed.run.engine import run_system
 from unswayed.run.plan import Plan
 from unswayed.run.record import Run
 from unswayed.score import Comparing, Match, Scorer, comparing_for, due_of, scorers, tags_of
+from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 from unswayed.systems.system import System
 from unswayed.vary import operators as known_operators
 

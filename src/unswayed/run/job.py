@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from unswayed.core.asking import Asking
-from unswayed.core.errors import UsageError, option
-from unswayed.core.files import write_inside
-from unswayed.core.registry import VERSION
-from unswayed.core.secrets import without_known
-from unswayed.core.suite import Suite
+from unswayed.base.errors import UsageError, option
+from unswayed.base.registry import VERSION
+from unswayed.base.secrets import without_known
 from unswayed.run.order import seed_of
 from unswayed.run.record import PROMPT_FILE, Run, RunManifest
 from unswayed.run.spending import Purse, Spending
+from unswayed.storage.files import write_inside
+from unswayed.storage.suite import Suite
+from unswayed.systems.asking import Asking
 from unswayed.systems.system import System
 
 

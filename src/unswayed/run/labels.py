@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.core.edits import slots_of
-from unswayed.core.suite import Suite
-from unswayed.core.task import Task
-from unswayed.core.values import Example, Variant
+from unswayed.base.edits import slots_of
+from unswayed.base.task import Task
+from unswayed.base.values import Example, Variant
 from unswayed.data import ReadOptions, read_examples
+from unswayed.storage.suite import Suite
 from unswayed.vary import operators
 from unswayed.vary.guard import LabelGuard
 

@@ -14,20 +14,20 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core.chat import CHAT, Turn
-from unswayed.core.errors import NothingEvaluated, UsageError, option
-from unswayed.core.files import as_path, clear_left, temporary_folder
-from unswayed.core.ids import content_id
-from unswayed.core.secrets import masked_data
-from unswayed.core.suite import Manifest, Suite, languages_counted, plan_id, refuse_existing, write_pieces
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Variant
+from unswayed.base.chat import CHAT, Turn
+from unswayed.base.errors import NothingEvaluated, UsageError, option
+from unswayed.base.ids import content_id
+from unswayed.base.secrets import masked_data
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Variant
 from unswayed.data import Source, likely_groups, open_source, read_examples
 from unswayed.run.labels import learnt_guard
 from unswayed.run.passing import Passing
 from unswayed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, kept, listed
 from unswayed.run.varying import encoding_on, vary_on
 from unswayed.run.workers import Engine, in_use
+from unswayed.storage.files import as_path, clear_left, temporary_folder
+from unswayed.storage.suite import Manifest, Suite, languages_counted, plan_id, refuse_existing, write_pieces
 from unswayed.systems.device import chosen
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import System

@@ -10,9 +10,9 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from unswayed.core.collecting import collect_seldom
-from unswayed.core.errors import MissingExtra, UnswayedError, UsageError
-from unswayed.core.registry import VERSION
+from unswayed.base.errors import MissingExtra, UnswayedError, UsageError
+from unswayed.base.gc_pause import collect_seldom
+from unswayed.base.registry import VERSION
 from unswayed.run.crew import READY, Crew, Gone, Ticket, Worker
 from unswayed.run.workers import Job, Raised, Work, done
 

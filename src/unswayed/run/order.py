@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core.suite import Suite
-from unswayed.core.values import Inputs
+from unswayed.base.values import Inputs
+from unswayed.storage.suite import Suite
 
 Ints = npt.NDArray[np.int64]
 _IN_MEMORY = 100_000  # requests; more lie in a temporary file

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from unswayed.core.files import unwritable
-from unswayed.core.values import Example
+from unswayed.base.values import Example
 from unswayed.run.varying import Lines
+from unswayed.storage.files import unwritable
 from unswayed.vary.block import blocks_of
 
 

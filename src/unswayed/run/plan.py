@@ -12,13 +12,13 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from unswayed.core.asking import Asking
-from unswayed.core.chat import Turn
-from unswayed.core.errors import StoredFileError, UsageError, option
-from unswayed.core.outside import read_bounded
-from unswayed.core.values import Json
+from unswayed.base.chat import Turn
+from unswayed.base.errors import StoredFileError, UsageError, option
+from unswayed.base.values import Json
 from unswayed.data import ReadOptions
 from unswayed.run.workers import Engine
+from unswayed.storage.untrusted_files import read_bounded
+from unswayed.systems.asking import Asking
 from unswayed.vary.engine import OperatorSpec
 
 GateOn = Literal["value", "ci-lower", "ci-upper"]

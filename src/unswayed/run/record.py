@@ -13,20 +13,20 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core.errors import StoredFileError, UsageError, option
-from unswayed.core.files import as_path, unwritable, write_atomically, write_inside
-from unswayed.core.json import decode
-from unswayed.core.outside import read_bounded
-from unswayed.core.prices import Prices
-from unswayed.core.reprompt import PROMPT, shown_template, texts_of
-from unswayed.core.session import Asked
-from unswayed.core.store import AnswerStore, keyer
-from unswayed.core.suite import Suite, changed_texts
-from unswayed.core.text import html_table, pandas_frame, polars_frame
-from unswayed.core.values import Example, Inputs, Json, Output, Variant
+from unswayed.base.errors import StoredFileError, UsageError, option
+from unswayed.base.json import decode
+from unswayed.base.text import html_table, pandas_frame, polars_frame
+from unswayed.base.values import Example, Inputs, Json, Output, Variant
 from unswayed.run.order import Order
 from unswayed.run.spending import CostEstimate, judge_cost
 from unswayed.score import Comparing, comparing_for, judge_used
+from unswayed.storage.files import as_path, unwritable, write_atomically, write_inside
+from unswayed.storage.session import Asked
+from unswayed.storage.store import AnswerStore, keyer
+from unswayed.storage.suite import Suite, changed_texts
+from unswayed.storage.untrusted_files import read_bounded
+from unswayed.systems.prices import Prices
+from unswayed.systems.reprompt import PROMPT, shown_template, texts_of
 
 _EXAMPLES_A_BLOCK = 200
 _SHOWN = 5  # answers in a notebook

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 import numpy as np
 
-from unswayed.core.task import Task, task_named
+from unswayed.base.task import Task, task_named
 from unswayed.run.workers import Engine, Map
 from unswayed.score import Array, Pair, Scorer, Stats, scorers, stats_here
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from unswayed.core.errors import UsageError, option
-from unswayed.core.estimate import t_quantile
-from unswayed.core.prices import Prices
-from unswayed.core.store import AnswerStore
-from unswayed.core.values import Estimate, Output
+from unswayed.base.errors import UsageError, option
+from unswayed.base.values import Estimate, Output
 from unswayed.score import judge_used
+from unswayed.stats import t_quantile
+from unswayed.storage.store import AnswerStore
+from unswayed.systems.prices import Prices
 
 if TYPE_CHECKING:
     from unswayed.run.record import Run

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from unswayed.core.progress import Progress
-from unswayed.core.suite_rows import Piece, pieces_of
-from unswayed.core.values import Example, Variant
+from unswayed.base.progress import Progress
+from unswayed.base.values import Example, Variant
 from unswayed.run.workers import Engine, InOrder, unlost
+from unswayed.storage.suite_rows import Piece, pieces_of
 from unswayed.vary.block import blocks_of
 from unswayed.vary.engine import Variation, Varier
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from unswayed.core import errors
-from unswayed.core.errors import UnswayedError, UsageError
-from unswayed.core.own_code import debugging
+from unswayed.base import errors
+from unswayed.base.errors import UnswayedError, UsageError
+from unswayed.base.own_code import debugging
 
 
 class Work(Protocol):

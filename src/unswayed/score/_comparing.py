@@ -12,15 +12,15 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Self
 
-from unswayed.core.choices import CHOICES, moved_back
-from unswayed.core.errors import StoredFileError, UnswayedError, option
-from unswayed.core.ids import content_id
-from unswayed.core.store import AnswerStore
-from unswayed.core.suite import Suite
-from unswayed.core.task import Known, Task
-from unswayed.core.values import Example, Inputs, Json, Output, Variant
+from unswayed.base.choices import CHOICES, moved_back
+from unswayed.base.errors import StoredFileError, UnswayedError, option
+from unswayed.base.ids import content_id
+from unswayed.base.task import Known, Task
+from unswayed.base.values import Example, Inputs, Json, Output, Variant
 from unswayed.score._equivalent import Equivalent, Pair, equivalent_named
 from unswayed.score._extract import extract_named, text_of
+from unswayed.storage.store import AnswerStore
+from unswayed.storage.suite import Suite
 
 Answered = tuple[Example, Output, list[tuple[Variant, Output]]]
 _JUDGED = "judge.sqlite"  # a judge's answers, in the folder of the run

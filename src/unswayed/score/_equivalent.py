@@ -12,13 +12,13 @@ from typing import Any, ClassVar, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from unswayed.core.asking import ask
-from unswayed.core.errors import UnknownName, UsageError, option
-from unswayed.core.ids import content_id, file_hash
-from unswayed.core.registry import import_reference
-from unswayed.core.store import AnswerStore
-from unswayed.core.values import Inputs, Json
+from unswayed.base.errors import UnknownName, UsageError, option
+from unswayed.base.ids import content_id, file_hash
+from unswayed.base.registry import import_reference
+from unswayed.base.values import Inputs, Json
 from unswayed.score._extract import text_of
+from unswayed.storage.store import AnswerStore
+from unswayed.systems.asking import ask
 from unswayed.systems.system import Failed, System, SystemAround
 
 EQUIVALENTS = (

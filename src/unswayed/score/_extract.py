@@ -14,10 +14,10 @@ from threading import Thread
 
 import msgspec
 
-from unswayed.core.errors import UnknownName, UsageError, option
-from unswayed.core.ids import canonical
-from unswayed.core.json import decode
-from unswayed.core.values import Json
+from unswayed.base.errors import UnknownName, UsageError, option
+from unswayed.base.ids import canonical
+from unswayed.base.json import decode
+from unswayed.base.values import Json
 
 Extract = Callable[[Json], Json]  # None where the part is not there
 EXTRACTS = ("number", "choice", "json", "regex:", "last-line", "after:", "none")

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from unswayed.core.identify import by_script
-from unswayed.core.task import Task
-from unswayed.core.tasks.translate import references_of
-from unswayed.core.values import Json
+from unswayed.base.identify import by_script
+from unswayed.base.task import Task
+from unswayed.base.tasks.translate import references_of
+from unswayed.base.values import Json
 from unswayed.score._scorer import Array, Scorer
 from unswayed.systems.metrics import sacrebleu_metrics
 

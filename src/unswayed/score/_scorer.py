@@ -10,11 +10,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core.errors import UsageError
-from unswayed.core.estimate.statistics import Array, ratio
-from unswayed.core.ids import canonical
-from unswayed.core.task import Task
-from unswayed.core.values import Inputs, Json
+from unswayed.base.errors import UsageError
+from unswayed.base.ids import canonical
+from unswayed.base.task import Task
+from unswayed.base.values import Inputs, Json
+from unswayed.stats.statistics import Array, ratio
 
 __all__ = ["Array", "MeanScorer", "Pair", "Scorer", "Stats", "WithInputs", "kendall", "label_among", "label_key",
     "label_of",

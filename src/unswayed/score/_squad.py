@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import ClassVar
 
-from unswayed.core.task import Task
-from unswayed.core.tasks.qa import normal_answer
-from unswayed.core.values import Json
+from unswayed.base.task import Task
+from unswayed.base.tasks.qa import normal_answer
+from unswayed.base.values import Json
 from unswayed.score._scorer import MeanScorer, Scorer
 
 

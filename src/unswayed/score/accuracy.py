@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from unswayed.core.task import Task
-from unswayed.core.values import Json
+from unswayed.base.task import Task
+from unswayed.base.values import Json
 from unswayed.score._scorer import MeanScorer, label_key
 
 

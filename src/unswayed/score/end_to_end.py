@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from unswayed.core.task import Task
-from unswayed.core.values import Json
+from unswayed.base.task import Task
+from unswayed.base.values import Json
 from unswayed.score._scorer import MeanScorer, label_of, tags_of
 
 

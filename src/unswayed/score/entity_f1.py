@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable
 
-from unswayed.core.edits import slots_of
-from unswayed.core.task import Task
-from unswayed.core.values import Json
+from unswayed.base.edits import slots_of
+from unswayed.base.task import Task
+from unswayed.base.values import Json
 from unswayed.score._scorer import Scorer, tags_of
 from unswayed.score.slot_f1 import Found, SlotF1
 

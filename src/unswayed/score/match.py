@@ -6,8 +6,8 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from unswayed.core.task import Task
-from unswayed.core.values import Json
+from unswayed.base.task import Task
+from unswayed.base.values import Json
 from unswayed.score._comparing import Comparing
 from unswayed.score._scorer import Array, MeanScorer, WithInputs
 

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from unswayed.core.edits import slots_of
-from unswayed.core.task import Task
-from unswayed.core.values import Json
+from unswayed.base.edits import slots_of
+from unswayed.base.task import Task
+from unswayed.base.values import Json
 from unswayed.score._scorer import Array, Scorer, ratio, tags_of
 
 Found = tuple[str, int, int]  # a type, and the places where it begins and ends

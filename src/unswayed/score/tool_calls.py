@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from unswayed.core.chat import chat_of, is_chat
-from unswayed.core.ids import canonical
-from unswayed.core.task import Task
-from unswayed.core.tool_calls import Call, calls_of, standard_text
-from unswayed.core.values import Json
+from unswayed.base.chat import chat_of, is_chat
+from unswayed.base.ids import canonical
+from unswayed.base.task import Task
+from unswayed.base.tool_calls import Call, calls_of, standard_text
+from unswayed.base.values import Json
 from unswayed.score._scorer import MeanScorer, WithInputs
 
 _TYPES: dict[str, type] = {

@@ -12,11 +12,11 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from unswayed.core.chat import CHAT, as_sent
-from unswayed.core.errors import SystemBroken, UsageError
-from unswayed.core.ids import content_id, file_hash
-from unswayed.core.own_code import installed
-from unswayed.core.values import Inputs, Json
+from unswayed.base.chat import CHAT, as_sent
+from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.ids import content_id, file_hash
+from unswayed.base.own_code import installed
+from unswayed.base.values import Inputs, Json
 from unswayed.systems.sources import source_of
 from unswayed.systems.system import Failed, System, plain_each
 
@@ -235,7 +235,7 @@ def _filled(cell: Any) -> bool:
 
 
 def declared(system: object) -> bool | None:
-    """What a user's function, or object, says of itself by `unswayed_deterministic`; a method's object speaks for it."""
+    """What a user's function or object says of itself by `unswayed_deterministic`; a method's object speaks for it."""
     for one in (system, getattr(system, "__self__", None)):
         said: bool | None = getattr(one, "unswayed_deterministic", None)
         if said is not None:

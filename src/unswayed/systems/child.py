@@ -12,7 +12,7 @@ from contextlib import suppress
 from threading import Event
 from typing import IO
 
-from unswayed.core.errors import UsageError
+from unswayed.base.errors import UsageError
 
 _TICK = 0.2  # seconds between looks at the clock and at the process
 _PIECE = 1 << 20

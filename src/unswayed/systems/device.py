@@ -10,8 +10,8 @@ from dataclasses import fields, is_dataclass, replace
 from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeVar
 
-from unswayed.core.errors import SystemBroken, UsageError, option
-from unswayed.core.values import Json
+from unswayed.base.errors import SystemBroken, UsageError, option
+from unswayed.base.values import Json
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 DTYPES = ("auto", "float32", "float16", "bfloat16")

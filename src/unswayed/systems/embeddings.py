@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unswayed.core.packaged import packaged_folder
+from unswayed.storage.packaged import packaged_folder
 from unswayed.systems.device import Halving, beside, home
 
 MINILM = "minilm"  # stands for the folder of all-MiniLM-L6-v2

@@ -10,11 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from unswayed.core.errors import MissingExtra, StoredFileError, UsageError
-from unswayed.core.ids import content_id, file_hash
-from unswayed.core.outside import open_regular, read_bounded
-from unswayed.core.trust import require_trust
+from unswayed.base.errors import MissingExtra, StoredFileError, UsageError
+from unswayed.base.ids import content_id, file_hash
+from unswayed.storage.untrusted_files import open_regular, read_bounded
 from unswayed.systems.device import chosen, placed
+from unswayed.systems.trusted_weights import require_trust
 
 _PINNED = ("*.json", "*.txt", "*.model", "*.jinja", "*.safetensors")
 _OWN = {"system.json", "training.safetensors"}  # what training leaves beside the model

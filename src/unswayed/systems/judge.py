@@ -6,12 +6,12 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from unswayed.core.errors import UsageError
-from unswayed.core.prompt import Template
-from unswayed.core.suite import Suite
-from unswayed.core.values import Inputs, Json
-from unswayed.systems.http import PROMPTS, ChatSystem
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Inputs, Json
+from unswayed.storage.suite import Suite
 from unswayed.systems.system import Failed, System, SystemAround
+from unswayed.systems.template import Template
+from unswayed.systems.url import PROMPTS, ChatSystem
 
 YES, NO = "yes", "no"
 _YES, _NO = (YES, "true", "same", "1"), (NO, "false", "different", "0")

@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core.values import Inputs
+from unswayed.base.values import Inputs
 
 Floats = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int32]

@@ -11,14 +11,14 @@ from zipfile import ZipFile
 
 import msgspec
 
-from unswayed.core.errors import DataError, UsageError
-from unswayed.core.ids import canonical
-from unswayed.core.json import decode
-from unswayed.core.outside import bounded_lines, open_regular, read_bounded
-from unswayed.core.suite import Suite
-from unswayed.core.values import Inputs, Json
-from unswayed.systems.http import said_key
+from unswayed.base.errors import DataError, UsageError
+from unswayed.base.ids import canonical
+from unswayed.base.json import decode
+from unswayed.base.values import Inputs, Json
+from unswayed.storage.suite import Suite
+from unswayed.storage.untrusted_files import bounded_lines, open_regular, read_bounded
 from unswayed.systems.system import Failed, System, plain
+from unswayed.systems.url import said_key
 
 Answer = tuple[Inputs, Json | Failed]
 _MOST_LOG = 2 << 30  # bytes, unpacked

@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unswayed.core.errors import StoredFileError, UsageError, option
-from unswayed.core.files import write_atomically
-from unswayed.core.json import decode
-from unswayed.core.progress import Progress
-from unswayed.core.seeds import Seeds
+from unswayed.base.errors import StoredFileError, UsageError, option
+from unswayed.base.json import decode
+from unswayed.base.progress import Progress
+from unswayed.base.seeds import Seeds
+from unswayed.storage.files import write_atomically
 from unswayed.systems.device import beside, home, learning, out_of_memory, placed
 from unswayed.systems.training import TrainingSettings, seeded
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from unswayed.core.errors import UsageError, nearest
+from unswayed.base.errors import UsageError, nearest
 from unswayed.systems import systems
 
 _PICKLES = (".joblib", ".pkl", ".pickle", ".sav", ".p", ".pk", ".cloudpickle")

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unswayed.core.errors import UsageError
+from unswayed.base.errors import UsageError
 from unswayed.systems.device import beside
 from unswayed.systems.hf import load_pretrained
 from unswayed.systems.training import Labels, TrainingSettings

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from unswayed.core.errors import MissingExtra, StoredFileError, UsageError
-from unswayed.core.ids import content_id, file_hash
+from unswayed.base.errors import MissingExtra, StoredFileError, UsageError
+from unswayed.base.ids import content_id, file_hash
 from unswayed.systems.device import chosen
 from unswayed.systems.folders import read_config
 from unswayed.systems.hf._answering import Classifying, Reading, Tagging

@@ -13,14 +13,13 @@ from typing import Any, TypeVar, overload
 
 import msgspec
 
-from unswayed.core.errors import StoredFileError, UnknownName, UnswayedError, UsageError, nearest, option
-from unswayed.core.ids import content_id
-from unswayed.core.json import decode
-from unswayed.core.own_code import traced, whole
-from unswayed.core.registry import Registry, import_reference
-from unswayed.core.secrets import masked_spec
-from unswayed.core.trust import trusted, trusting
-from unswayed.core.values import Inputs, Json
+from unswayed.base.errors import StoredFileError, UnknownName, UnswayedError, UsageError, nearest, option
+from unswayed.base.ids import content_id
+from unswayed.base.json import decode
+from unswayed.base.own_code import traced, whole
+from unswayed.base.registry import Registry, import_reference
+from unswayed.base.secrets import masked_spec
+from unswayed.base.values import Inputs, Json
 from unswayed.systems import systems
 from unswayed.systems.callable import CallableSystem, fingerprint
 from unswayed.systems.device import chosen, using
@@ -28,6 +27,7 @@ from unswayed.systems.meant import pickled, unknown_system, unpickled
 from unswayed.systems.process import ProcessSystem
 from unswayed.systems.prompted import Prompted
 from unswayed.systems.system import System
+from unswayed.systems.trusted_weights import trusted, trusting
 
 Options = Mapping[str, Any]
 Spec = str | Callable[..., Any] | System
@@ -156,7 +156,7 @@ def _open_command(rest: str, options: Options) -> System:
 
 
 def _open_url(scheme: str, rest: str, options: Options) -> System:
-    from unswayed.systems.http import ChatSystem, JsonSystem
+    from unswayed.systems.url import ChatSystem, JsonSystem
 
     url, _, model = f"{scheme}:{rest}".partition("#")
     told = {"url": url, **({"model": model} if model else {}), **options}

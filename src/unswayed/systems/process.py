@@ -16,11 +16,11 @@ from threading import Event, Lock
 
 import msgspec
 
-from unswayed.core.chat import as_sent
-from unswayed.core.errors import SystemBroken, UsageError
-from unswayed.core.ids import content_id, file_hash
-from unswayed.core.secrets import masked_command, masked_spec
-from unswayed.core.values import Inputs, Json
+from unswayed.base.chat import as_sent
+from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.ids import content_id, file_hash
+from unswayed.base.secrets import masked_command, masked_spec
+from unswayed.base.values import Inputs, Json
 from unswayed.systems.child import BrokeOff, Child, Closed
 from unswayed.systems.sources import source_of
 from unswayed.systems.system import Failed, System, plain

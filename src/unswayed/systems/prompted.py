@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unswayed.core.chat import is_chat
-from unswayed.core.errors import UsageError, option
-from unswayed.core.prompt import Template
-from unswayed.core.reprompt import prompt_of, texts_of
-from unswayed.core.suite import Suite
-from unswayed.core.values import Failed, Inputs, Json
+from unswayed.base.chat import is_chat
+from unswayed.base.errors import UsageError, option
+from unswayed.base.values import Failed, Inputs, Json
+from unswayed.storage.suite import Suite
+from unswayed.systems.reprompt import prompt_of, texts_of
 from unswayed.systems.system import System, SystemAround
+from unswayed.systems.template import Template
 
 
 class Prompted(SystemAround):

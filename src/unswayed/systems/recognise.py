@@ -12,18 +12,18 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from unswayed.core.asking import ask
-from unswayed.core.errors import MissingExtra, SystemBroken, UnswayedError, UsageError
-from unswayed.core.http.client import Client, HttpSettings, Malformed, Unanswered
-from unswayed.core.ids import content_id, file_hash
-from unswayed.core.secrets import masked_spec, masked_url
-from unswayed.core.store import AnswerStore
-from unswayed.core.values import Failed, Inputs, Json
+from unswayed.base.errors import MissingExtra, SystemBroken, UnswayedError, UsageError
+from unswayed.base.ids import content_id, file_hash
+from unswayed.base.secrets import masked_spec, masked_url
+from unswayed.base.values import Failed, Inputs, Json
+from unswayed.storage.store import AnswerStore
+from unswayed.systems.asking import ask
 from unswayed.systems.child import BrokeOff, Child
 from unswayed.systems.device import speech_place
-from unswayed.systems.http import HttpSystem
+from unswayed.systems.http.client import Client, HttpSettings, Malformed, Unanswered
 from unswayed.systems.process import MAX_LINE, command_id
 from unswayed.systems.system import System, SystemAround
+from unswayed.systems.url import HttpSystem
 
 if TYPE_CHECKING:
     import numpy as np

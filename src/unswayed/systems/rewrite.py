@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from unswayed.core.errors import SystemBroken, UsageError
-from unswayed.core.http.chat import Chat
-from unswayed.core.http.client import HttpSettings, Refused, Unanswered
-from unswayed.core.ids import content_id, file_hash
-from unswayed.core.prompt import Template
-from unswayed.core.secrets import masked_data
-from unswayed.core.values import Failed, Inputs, Json
+from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.ids import content_id, file_hash
+from unswayed.base.secrets import masked_data
+from unswayed.base.values import Failed, Inputs, Json
 from unswayed.systems.device import beside
 from unswayed.systems.folders import ModelFolder
+from unswayed.systems.http.chat import Chat
+from unswayed.systems.http.client import HttpSettings, Refused, Unanswered
 from unswayed.systems.system import System, SystemAround
+from unswayed.systems.template import Template
 
 _FILES = ("*.json", "*.safetensors", "*.bin", "*.model", "*.txt")  # of a model in a folder
 _ALL = 10  # texts that a server refuses before it answers any: the request itself is wrong
@@ -203,7 +204,7 @@ class RewriterOf(SystemAround, Rewriter):
         return self.system.predict(batch)
 
 
-def rewriting_prompt(path: str, folder: Path) -> Template:
+def rewriting_prompt(path: str, folder: Traversable) -> Template:
     """The prompt in a file, or of that name in the folder; checked to have {text} and nothing that can't be filled."""
     template = Template.read(path, folder)
     template.require(["text", "n", "language"])

@@ -13,13 +13,13 @@ from zipfile import BadZipFile, ZipFile
 import msgspec
 import numpy as np
 
-from unswayed.core.errors import StoredFileError, UsageError, option
-from unswayed.core.files import clear_left, free, growing_folder, refuse_foreign, unwritable
-from unswayed.core.ids import canonical, content_id, file_hash
-from unswayed.core.json import decode
-from unswayed.core.outside import open_hashed, read_bounded
-from unswayed.core.registry import VERSION
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import StoredFileError, UsageError, option
+from unswayed.base.ids import canonical, content_id, file_hash
+from unswayed.base.json import decode
+from unswayed.base.registry import VERSION
+from unswayed.base.values import Example, Json
+from unswayed.storage.files import clear_left, free, growing_folder, refuse_foreign, unwritable
+from unswayed.storage.untrusted_files import open_hashed, read_bounded
 from unswayed.systems.system import System
 from unswayed.systems.training import is_card, learnable
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from unswayed.core.errors import MissingExtra, StoredFileError, UsageError, option
-from unswayed.core.ids import content_id
-from unswayed.core.values import Inputs, Json
+from unswayed.base.errors import MissingExtra, StoredFileError, UsageError, option
+from unswayed.base.ids import content_id
+from unswayed.base.values import Inputs, Json
 from unswayed.systems.callable import CallableSystem, code_of, declared, name_of
 from unswayed.systems.system import Failed
 

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from unswayed.core.ids import file_hash
-from unswayed.core.own_code import installed
-from unswayed.core.values import Json
+from unswayed.base.ids import file_hash
+from unswayed.base.own_code import installed
+from unswayed.base.values import Json
 
 _QUOTED = re.compile(r"""["']([^"'\n]{1,300})["']""")
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+([\w, \t(]+)|import[ \t]+([\w., \t]+))", re.M)

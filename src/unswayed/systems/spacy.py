@@ -8,14 +8,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unswayed.core.edits import Span, bio
-from unswayed.core.errors import MissingExtra, StoredFileError, UsageError
-from unswayed.core.ids import content_id, file_hash
-from unswayed.core.values import Inputs, Json
+from unswayed.base.edits import Span, bio
+from unswayed.base.errors import MissingExtra, StoredFileError, UsageError
+from unswayed.base.ids import content_id, file_hash
+from unswayed.base.values import Inputs, Json
 from unswayed.systems.system import Failed, System
 
 if TYPE_CHECKING:
-    from unswayed.core.suite import Suite
+    from unswayed.storage.suite import Suite
 
 _LETTERS = 100_000  # of a text that are read
 _CATEGORIZERS = ("textcat", "textcat_multilabel")

@@ -7,12 +7,12 @@ from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from unswayed.core.errors import UsageError
-from unswayed.core.prices import Prices
-from unswayed.core.values import Failed, Inputs, Json
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Failed, Inputs, Json
+from unswayed.systems.prices import Prices
 
 if TYPE_CHECKING:
-    from unswayed.core.suite import Suite
+    from unswayed.storage.suite import Suite
 
 __all__ = ["Failed", "System", "SystemAround", "plain", "plain_each"]
 

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import msgspec
 
-from unswayed.core.errors import DataError, MissingExtra, StoredFileError, UsageError, nearest, option
-from unswayed.core.files import free, write_atomically
-from unswayed.core.ids import content_id, file_hash
-from unswayed.core.json import decode
-from unswayed.core.progress import Progress
-from unswayed.core.registry import VERSION
-from unswayed.core.seeds import Seeds
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import DataError, MissingExtra, StoredFileError, UsageError, nearest, option
+from unswayed.base.ids import content_id, file_hash
+from unswayed.base.json import decode
+from unswayed.base.progress import Progress
+from unswayed.base.registry import VERSION
+from unswayed.base.seeds import Seeds
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Json
+from unswayed.storage.files import free, write_atomically
 from unswayed.systems.device import learning
 from unswayed.systems.system import System
 

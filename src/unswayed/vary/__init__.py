@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from unswayed.core.lazy import door
-from unswayed.core.registry import Registry
+from unswayed.base.lazy_exports import lazy_exports
+from unswayed.base.registry import Registry
 from unswayed.vary.operator import Operator
-
-if TYPE_CHECKING:
-    from unswayed.vary.block import BlockOperator, SingleEdits
-    from unswayed.vary.engine import OperatorSpec
-    from unswayed.vary.masked import MaskedModel
-    from unswayed.vary.operator import Change, Text
-    from unswayed.vary.words import cased, checked_rate, jaccard
-    from unswayed.vary.words import normal as normal_text
-    from unswayed.vary.words import some as some_places
-
-__all__ = ["BlockOperator", "Change", "MaskedModel", "Operator", "OperatorSpec", "SingleEdits", "Text", "cased",
-    "checked_rate", "jaccard", "normal_text", "operators", "some_places"]  # fmt: skip
 
 operators: Registry[Operator] = Registry("operator", Operator, "unswayed.vary", folders=True)
 
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = door(__name__, __file__)
+_names, __getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "vary.block": "BlockOperator SingleEdits",
+        "vary.engine": "OperatorSpec",
+        "vary.masked": "MaskedModel",
+        "vary.operator": "Change Text",
+        "vary.words": "cased checked_rate jaccard normal=normal_text some=some_places",
+    },
+)
+__all__ = [*_names, "Operator", "operators"]

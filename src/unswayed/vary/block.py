@@ -11,12 +11,12 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
-from unswayed.core.edits import Edit, OneEach
-from unswayed.core.identify import UNSURE
-from unswayed.core.seeds import Stream, StreamIds, Streams
-from unswayed.core.suite import LANGUAGE
-from unswayed.core.task import TAGGED, Task
-from unswayed.core.values import Example, Json
+from unswayed.base.edits import Edit, OneEach
+from unswayed.base.identify import UNSURE
+from unswayed.base.seeds import Stream, StreamIds, Streams
+from unswayed.base.task import TAGGED, Task
+from unswayed.base.values import Example, Json
+from unswayed.storage.suite import LANGUAGE
 from unswayed.vary.operator import Change, Operator, Text
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 
 import msgspec
 
-from unswayed.core.errors import UsageError
-from unswayed.core.language import knows
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import UsageError
+from unswayed.base.language import knows
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Json
 from unswayed.vary import operators
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.operator import Operator
@@ -91,7 +91,7 @@ def _sample(name: str, language: str) -> Sample | None:
 
 @cache
 def _sentences() -> dict[str, str]:
-    return tomllib.loads((Path(__file__).parent / "sentences.toml").read_text("utf-8"))
+    return tomllib.loads((files("unswayed.vary") / "sentences.toml").read_text("utf-8"))
 
 
 def _plain(value: object) -> Json:

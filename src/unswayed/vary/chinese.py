@@ -5,11 +5,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache, cached_property, lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from math import log
-from pathlib import Path
 from string import ascii_lowercase
 
-WORDS_FILE = Path(__file__).parent / "keyboard" / "data" / "words.txt.gz"
+WORDS_FILE = files("unswayed.vary") / "keyboard" / "data" / "words.txt.gz"
 APART = "'"  # between the syllables of a reading
 _NOT_INITIALS = str.maketrans("", "", ascii_lowercase + APART)
 # Log frequencies by the letters that `tools/make_pinyin_words.py` writes, each step half a bit.
@@ -68,7 +69,7 @@ class Lexicon:
         self._readings: dict[str, str] = {}  # of the words that begin as those in `_starts` do
 
     @classmethod
-    def read(cls, file: Path) -> Lexicon:
+    def read(cls, file: Traversable) -> Lexicon:
         return cls(zlib.decompress(file.read_bytes(), 31))  # 31: as gzip writes it
 
     def rows(self, syllable: str) -> Mapping[str, str]:

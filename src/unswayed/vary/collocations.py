@@ -5,15 +5,15 @@ from __future__ import annotations
 import lzma
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib.resources import files
 from itertools import accumulate
-from pathlib import Path
 
 from unswayed.vary.english import KIND_OF, Tagged
 from unswayed.vary.spoken._speako import ears
 from unswayed.vary.words import word_lists
 
-_PAIRS = Path(__file__).parent / "speech" / "data" / "english_pairs.txt.xz"
-_SPARED = word_lists(Path(__file__).parent / "spoken" / "data" / "synonyms_spared.toml")
+_PAIRS = files("unswayed.vary") / "speech" / "data" / "english_pairs.txt.xz"
+_SPARED = word_lists(files("unswayed.vary") / "spoken" / "data" / "synonyms_spared.toml")
 OF_PEOPLE = frozenset(("me", "us", "you", "him", "her", "them"))
 _UNRANKED = 100_000
 NOUNS = frozenset(("NN", "NNS", "NNP"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
+from importlib.resources import files
 from typing import NamedTuple
 
 import msgspec
@@ -16,8 +16,8 @@ from unswayed.vary.words import word_lists
 # opening: another beginning. phrase: another phrase in place. restart: much of another sentence. late: the right
 # phrase only at the end. hesitation: nothing but a filler.
 KINDS = ("opening", "phrase", "restart", "late", "hesitation")
-SHIPPED = Path(__file__).parent / "spoken" / "data" / "disfluencies.json"
-_LISTS = word_lists(Path(__file__).parent / "spoken" / "data" / "cues.toml")
+SHIPPED = files("unswayed.vary") / "spoken" / "data" / "disfluencies.json"
+_LISTS = word_lists(files("unswayed.vary") / "spoken" / "data" / "cues.toml")
 _STARTS, _NO_END = _LISTS["starts"], _LISTS["no_end"]
 _INSIDE = _STARTS | _LISTS["inside"]
 _CLOSED = BE | HAVE | DO | _LISTS["openings"]

@@ -10,16 +10,16 @@ from typing import Literal
 
 import msgspec
 
-from unswayed.core.collecting import collecting_later
-from unswayed.core.edits import LabelsLost, apply, apply_each
-from unswayed.core.errors import CannotKeepLabels, UnknownName, UsageError, option
-from unswayed.core.identify import UNSURE
-from unswayed.core.language import knows, require_language
-from unswayed.core.seeds import Seeds
-from unswayed.core.suite import LANGUAGE
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Json, Variant
-from unswayed.core.variants import Maker, VariantColumn, Variants
+from unswayed.base.edits import LabelsLost, apply, apply_each
+from unswayed.base.errors import CannotKeepLabels, UnknownName, UsageError, option
+from unswayed.base.gc_pause import collecting_later
+from unswayed.base.identify import UNSURE
+from unswayed.base.language import knows, require_language
+from unswayed.base.seeds import Seeds
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Json, Variant
+from unswayed.base.variants import Maker, VariantColumn, Variants
+from unswayed.storage.suite import LANGUAGE
 from unswayed.vary import operators
 from unswayed.vary.block import BLOCK, Block, SingleEdits, Texts, blocks_of
 from unswayed.vary.guard import LabelGuard

@@ -10,20 +10,20 @@ import gzip
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
+from importlib.resources import files
 from itertools import accumulate, pairwise
 from operator import add
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from unswayed.vary.words import word_lists
 
-_TAGS_FILE = Path(__file__).parent / "spoken" / "data" / "pos.tsv.gz"
+_TAGS_FILE = files("unswayed.vary") / "spoken" / "data" / "pos.tsv.gz"
 START = "."  # what stands before the first word and after the last
 _PLAIN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*(?: [a-z0-9]+(?:['-][a-z0-9]+)*)*")  # as recognisers write
 _REST = ""  # what is said of all others, in tables of decisions
 SHORT = 500  # characters of texts whose tags are kept: draws repeat, documents don't
 
-_VERBS = word_lists(Path(__file__).parent / "spoken" / "data" / "verbs.toml")
+_VERBS = word_lists(files("unswayed.vary") / "spoken" / "data" / "verbs.toml")
 BE, HAVE, DO = _VERBS["be"], _VERBS["have"], _VERBS["do"]
 
 
@@ -37,7 +37,7 @@ class Word(NamedTuple):
 
 
 def _closed() -> dict[tuple[str, str], tuple[str, ...]]:
-    rows = (Path(__file__).parent / "spoken" / "data" / "stopwords.tsv").read_text("utf-8").splitlines()
+    rows = (files("unswayed.vary") / "spoken" / "data" / "stopwords.tsv").read_text("utf-8").splitlines()
     return {(tag, word): tuple(others) for tag, word, *others in (row.split("\t") for row in rows)}
 
 
@@ -343,7 +343,7 @@ def _sentence(words: list[str], lowers: list[str]) -> list[str]:
     return tags
 
 
-_FORMS_FILE = Path(__file__).parent / "spoken" / "data" / "synonym_forms.tsv.gz"
+_FORMS_FILE = files("unswayed.vary") / "spoken" / "data" / "synonym_forms.tsv.gz"
 _COMPARED = {"JJR": "more", "JJS": "most"}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gzip
 from functools import lru_cache
-from pathlib import Path
+from importlib.resources import files
 
-_FILE = Path(__file__).parent / "spoken" / "data" / "speako_words.tsv.gz"
+_FILE = files("unswayed.vary") / "spoken" / "data" / "speako_words.tsv.gz"
 FREQUENT = 150  # rank of words that are lost and added by themselves
 CLASSES = (100, 1_000, 5_000, 20_000)  # ranks at which classes of frequency end; the last is for all other words
 

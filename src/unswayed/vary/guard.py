@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from unswayed.core.errors import UsageError
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Inputs, Json
+from unswayed.base.errors import UsageError
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Inputs, Json
 
 LEAST = 3  # times that a word, or its plural, must have been seen to object
 _TIMES = 4.0  # how much likelier it must be under another label than under gold

@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
 from unswayed.vary.frequency import frequency_class
 from unswayed.vary.keyboard.layouts import Layout
 from unswayed.vary.keys import Keys

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
 from unswayed.vary.frequency import FREQUENT
 from unswayed.vary.keyboard.layouts import Layout, Stroke
 from unswayed.vary.keyboard.layouts.geometry import row

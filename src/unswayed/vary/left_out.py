@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from unswayed.core.identify import UNSURE
-from unswayed.core.language import knows
+from unswayed.base.identify import UNSURE
+from unswayed.base.language import knows
 from unswayed.vary import operators
 
 _MOST_SHOWN = 6  # languages of an operator in one message

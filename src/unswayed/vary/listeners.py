@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 
 from unswayed.vary.people import read_profiles
 
-DATA = Path(__file__).parent / "speech" / "data"
+DATA = files("unswayed.vary") / "speech" / "data"
 SHIPPED = ("noiseqa", "topicalchat_a", "topicalchat_b")
 # Words by how common they are, as ranks; each class once for shorter and once for longer words; then numbers.
 _BINS = (50, 150, 400, 1000, 3000, 8000, 20_000, 52_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unswayed.core.errors import UsageError
+from unswayed.base.errors import UsageError
 from unswayed.systems.device import beside
 from unswayed.systems.hf import load_pretrained
 from unswayed.vary.english import KIND_OF, STOPWORDS

@@ -7,12 +7,12 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from unswayed.core.edits import Edit, LabelsLost, apply
-from unswayed.core.errors import option
-from unswayed.core.secrets import masked_data
-from unswayed.core.seeds import Stream
-from unswayed.core.task import Task
-from unswayed.core.values import Example, Inputs, Json, Meaning
+from unswayed.base.edits import Edit, LabelsLost, apply
+from unswayed.base.errors import option
+from unswayed.base.secrets import masked_data
+from unswayed.base.seeds import Stream
+from unswayed.base.task import Task
+from unswayed.base.values import Example, Inputs, Json, Meaning
 
 if TYPE_CHECKING:
     from unswayed.systems.system import System

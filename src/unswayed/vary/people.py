@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from math import exp
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from unswayed.core.errors import DataError
-from unswayed.core.json import decode
-from unswayed.core.outside import read_bounded
-from unswayed.core.seeds import Stream
+from unswayed.base.errors import DataError
+from unswayed.base.json import decode
+from unswayed.base.seeds import Stream
+from unswayed.storage.untrusted_files import read_bounded
 from unswayed.vary.chinese import lexicon
 
 T = TypeVar("T")
 
 
-def read_profiles(path: Path | str, kind: type[T]) -> T:
+def read_profiles(path: Path | str | Traversable, kind: type[T]) -> T:
     """The people in a file that `unswayed calibrate` wrote: `Typists` or `Speakers`."""
     try:
-        return decode(read_bounded(Path(path)), kind)
+        return decode(read_bounded(Path(path)) if isinstance(path, (str, Path)) else path.read_bytes(), kind)
     except OSError as error:
         raise DataError(error.strerror or str(error), path) from error
     except msgspec.DecodeError as error:
@@ -48,7 +50,7 @@ _COMMON_SPOKEN = (9.5, 7.5, 5.5)  # those that part longer words
 _SPEAKER_COMMON = 0.15  # how much of a new speaker's rates is everybody's, at least
 _SPEAKER_FEW = 150  # words on which a rate is as much one's own as everybody's
 _SPEAKER_SPREAD = 0.12  # how far, in logs, a new speaker's rates stray from those of the speaker they take after
-SPEAKERS_FILE = Path(__file__).parent / "speech" / "data" / "speakers.json"
+SPEAKERS_FILE = files("unswayed.vary") / "speech" / "data" / "speakers.json"
 
 
 class SpeakerProfile(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from string import ascii_lowercase
 
 import msgspec
 
-from unswayed.core.edits import Edit
+from unswayed.base.edits import Edit
 from unswayed.vary.frequency import ranks
 from unswayed.vary.slip_profile import SlipProfile
 from unswayed.vary.slips import STYLES

@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core.errors import UnknownName, UsageError
-from unswayed.core.language import knows
-from unswayed.core.task import task_named
-from unswayed.core.values import Json
+from unswayed.base.errors import UnknownName, UsageError
+from unswayed.base.language import knows
+from unswayed.base.task import task_named
+from unswayed.base.values import Json
 from unswayed.vary import operators
 from unswayed.vary.engine import OperatorSpec
 from unswayed.vary.operator import PromptOperator

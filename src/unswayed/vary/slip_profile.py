@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.core.errors import DataError
+from unswayed.base.errors import DataError
 from unswayed.vary.people import read_profiles
 from unswayed.vary.slips import STYLES
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unswayed.core.edits import Edit, OneEach
+from unswayed.base.edits import Edit, OneEach
 from unswayed.vary.block import SingleEdits
 from unswayed.vary.block_tagger import Numbers
 from unswayed.vary.english import KIND_OF, Line, kind_of, tagger

@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from unswayed.core.seeds import Stream, Streams
+from unswayed.base.seeds import Stream, Streams
 from unswayed.vary.block import BlockOperator, Texts
 from unswayed.vary.collocations import in_title, named
 from unswayed.vary.english import KIND_OF, STOPWORDS, Line, line_of, tagged, tagger

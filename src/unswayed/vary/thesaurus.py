@@ -13,9 +13,9 @@ from __future__ import annotations
 import gzip
 from collections.abc import Container, Sequence
 from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import pairwise
 from math import log
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -27,7 +27,7 @@ from unswayed.vary.fitting import MOST_FITTING, Asked, Place, fits
 from unswayed.vary.rows import Rows
 from unswayed.vary.stopwords import farther, stopword_candidates
 
-_DATA = Path(__file__).parent / "spoken" / "data"
+_DATA = files("unswayed.vary") / "spoken" / "data"
 _SENSE_FIT = 6.0  # what the sentence counts for against how often a sense is meant
 _WORD_FIT = 2.0  # and for the candidate itself
 _LEAST_MEANT = log(0.15)  # least probable sense whose candidates are taken

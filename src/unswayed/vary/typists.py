@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
+from importlib.resources import files
 
 import msgspec
 
-from unswayed.core.seeds import Stream
+from unswayed.base.seeds import Stream
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.chinese_slips import KINDS
 from unswayed.vary.keyboard.ime import UNRANKED
@@ -25,7 +25,7 @@ _EVERYBODY = 0.1  # how much of a new person's rates is everybody's, at least
 _FEW = 300  # words on which a class's rate is as much one's own as everybody's
 _SPREAD = 0.1  # how far, in logs, a new person's rates stray from those of the person they take after
 _MOST = 0.6  # the highest chance of a slip
-TYPISTS_FILE = Path(__file__).parent / "keyboard" / "data" / "typists.json"
+TYPISTS_FILE = files("unswayed.vary") / "keyboard" / "data" / "typists.json"
 
 
 class Sitting(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unswayed.core.seeds import Streams, below
+from unswayed.base.seeds import Streams, below
 from unswayed.vary.block_tagger import Numbers
 
 _FEW = 8  # groups, up to which one by one is quicker

@@ -7,13 +7,13 @@ import tomllib
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from importlib.resources.abc import Traversable
 from math import log1p
 from operator import add
-from pathlib import Path
 from typing import TypeVar
 
-from unswayed.core.errors import UsageError
-from unswayed.core.seeds import Stream
+from unswayed.base.errors import UsageError
+from unswayed.base.seeds import Stream
 
 T = TypeVar("T")
 _NEVER = 1e-12  # rates below are none
@@ -24,7 +24,7 @@ def summed(values: Iterable[float]) -> float:
     return reduce(add, values, 0.0)
 
 
-def word_lists(file: Path) -> dict[str, frozenset[str]]:
+def word_lists(file: Traversable) -> dict[str, frozenset[str]]:
     """The lists of words in a TOML file, by name."""
     return {name: frozenset(words.split()) for name, words in tomllib.loads(file.read_text("utf-8")).items()}
 

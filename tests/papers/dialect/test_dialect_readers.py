@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import DataError, UsageError
+from unswayed.base.errors import DataError, UsageError
 from unswayed.data import Kind, ReadOptions, import_corpus, read_examples, task_and_language
 from unswayed.papers.dialect.corpora import read_pairs, read_segments
 

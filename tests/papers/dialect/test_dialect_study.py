@@ -12,7 +12,7 @@ import pytest
 import sacrebleu
 from scipy.stats import kendalltau
 
-from unswayed.core.errors import DataError, NothingEvaluated, SystemBroken, UsageError
+from unswayed.base.errors import DataError, NothingEvaluated, SystemBroken, UsageError
 from unswayed.papers.dialect.study import Dialect
 
 SHARED = Path(__file__).parents[3] / "../shared/data"

@@ -11,8 +11,8 @@ from pathlib import Path
 import commands
 import pytest
 
-from unswayed.core.errors import UsageError
-from unswayed.core.values import Estimate
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Estimate
 from unswayed.papers.nature.corpora import PAPERS, find_corpora, sizes
 from unswayed.papers.nature.families import _paper_gaps
 from unswayed.papers.nature.page import families, harm

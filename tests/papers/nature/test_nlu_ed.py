@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.edits import slots_of
-from unswayed.core.errors import DataError
-from unswayed.core.values import Example
+from unswayed.base.edits import slots_of
+from unswayed.base.errors import DataError
+from unswayed.base.values import Example
 from unswayed.data import Kind, ReadOptions, read_examples, task_and_language
 
 HEADER = "answerid;scenario;intent;answer_annotation;answer_from_anno;answer_from_user\n"

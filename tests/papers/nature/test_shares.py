@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.estimate import Resampling
 from unswayed.papers.nature.tables import shares
 from unswayed.run.making import make_suite
+from unswayed.stats import Resampling
 
 
 def test_shares_are_those_counted(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import DataError, NothingEvaluated, UsageError
-from unswayed.core.estimate import Resampling
-from unswayed.core.suite import Suite
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError, NothingEvaluated, UsageError
+from unswayed.base.values import Example
 from unswayed.papers.nature.acceptance import read_acceptance
 from unswayed.papers.nature.survey import Design, Survey, make_survey, write_survey
 from unswayed.run.making import make_suite
+from unswayed.stats import Resampling
+from unswayed.storage.suite import Suite
 
 OPERATORS = ["keyboard/adjacent", "spoken/filler_begin", "spoken/filler_end"]
 QUICK = Resampling(bootstrap=500)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.stats import binomtest
 
-from unswayed.core.errors import UsageError
-from unswayed.core.estimate import Resampling
+from unswayed.base.errors import UsageError
 from unswayed.papers.parte.changed import Judged, changed_predictions, contrasts
+from unswayed.stats import Resampling
 
 QUICK = Resampling(bootstrap=200)
 labels = st.sampled_from(["yes", "no", None])

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import commands
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.errors import DataError, NothingEvaluated, UsageError
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example, Variant
+from unswayed.base.errors import DataError, NothingEvaluated, UsageError
+from unswayed.base.values import Example, Variant
 from unswayed.papers.parte import filters
 from unswayed.papers.parte.building import build_suite, candidates_of, entails_by, filter_suite
 from unswayed.papers.parte.filters import Candidate, Rating, filtered
 from unswayed.papers.parte.ratings import read_ratings
+from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.systems.callable import CallableSystem
 from unswayed.vary.words import jaccard, normal
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unswayed.core.errors import DataError, UsageError
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError, UsageError
+from unswayed.base.values import Example
 from unswayed.papers.parte.vectors import Vectors, words_of
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import Failed

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from samples import nli
 
-from unswayed.core.errors import StoredFileError, UsageError
-from unswayed.core.values import Example
+from unswayed.base.errors import StoredFileError, UsageError
+from unswayed.base.values import Example
 from unswayed.data import read_examples
 from unswayed.papers.parte.nli import FEATURES, Nli, pair_numbers
 from unswayed.systems.opening import open_system

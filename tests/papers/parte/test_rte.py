@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import DataError
-from unswayed.core.suite import Suite
+from unswayed.base.errors import DataError
 from unswayed.data import Kind, ReadOptions, import_corpus, read_examples, task_and_language
 from unswayed.papers.parte.corpora import read_pairs
+from unswayed.storage.suite import Suite
 
 SHARED = Path(__file__).parents[3] / "../shared/data"
 needs_shared = pytest.mark.skipif(not (SHARED / "parte").is_dir(), reason="../shared/data is not here")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Example
 from unswayed.cli.augment import command
-from unswayed.core.errors import UsageError
-from unswayed.core.values import Example
 from unswayed.mitigate.augment import augment
 from unswayed.vary.engine import OperatorSpec
 

@@ -3,13 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from samples import reader
 
-from unswayed.core.errors import UsageError
-from unswayed.core.task import task_named
-from unswayed.core.values import Example
+from unswayed.base.errors import UsageError
+from unswayed.base.task import task_named
+from unswayed.base.values import Example
 from unswayed.data import read_examples
 from unswayed.papers.readin.answer_finder import Reader, Reading
 from unswayed.papers.readin.scores import CmrcF1

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from unswayed.core.edits import Edit, apply
-from unswayed.core.errors import DataError
+from unswayed.base.edits import Edit, apply
+from unswayed.base.errors import DataError
 from unswayed.papers.readin.correction import changes, score_correction, score_correction_files
 
 SIGHAN = Path(__file__).parents[3] / "../shared/data/sighan"

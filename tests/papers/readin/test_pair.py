@@ -4,13 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from samples import pair
 from sklearn.linear_model import LogisticRegression
 
-from unswayed.core.errors import UsageError
-from unswayed.core.values import Example
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Example
 from unswayed.data import read_examples
 from unswayed.papers.readin.pair import Pair, pair_features, train_logistic
 from unswayed.systems.system import Failed

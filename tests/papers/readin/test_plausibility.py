@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from commands import unswayed
 
-from unswayed.core import Example, Judgement, UsageError, Variant, write_judgements
-from unswayed.core.suite import Manifest, Suite, write_suite
+from unswayed.base import Example, UsageError, Variant
 from unswayed.papers.readin.plausibility import make_pairs, read_preferences, write_pairs
+from unswayed.storage import Judgement, write_judgements
+from unswayed.storage.suite import Manifest, Suite, write_suite
 
 TEXTS = [f"第{n}句话说的是天气" for n in range(60)]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import DataError
-from unswayed.core.task import task_named
+from unswayed.base.errors import DataError
+from unswayed.base.task import task_named
 from unswayed.data import ReadOptions, import_corpus, read_examples, task_and_language
 from unswayed.papers.readin.reader import read_rows
 from unswayed.papers.readin.study import corpora_in

@@ -8,7 +8,7 @@ from pathlib import Path
 import commands
 import pytest
 
-from unswayed.core.errors import DataError, UnknownName
+from unswayed.base.errors import DataError, UnknownName
 from unswayed.papers.readin.study import corpus_error_rates
 from unswayed.report.study import studies
 

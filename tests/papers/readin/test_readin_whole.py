@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import UsageError
+from unswayed.base.errors import UsageError
 from unswayed.papers.readin.methods import INDEXED, METHODS
 from unswayed.papers.readin.tables import paper
 from unswayed.report.study import studies

@@ -8,11 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.task import task_named
-from unswayed.core.values import Example
+from unswayed.base.task import task_named
+from unswayed.base.values import Example
 from unswayed.papers.readin.spider import schema_of
 from unswayed.papers.readin.sql_compare import hardness, same
 from unswayed.papers.readin.sql_parser import Query, Unparseable, parse, sql_words

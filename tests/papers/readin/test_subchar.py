@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.errors import DataError, StoredFileError, UnknownName, UsageError
-from unswayed.core.values import Example, Inputs
+from unswayed.base.errors import DataError, StoredFileError, UnknownName, UsageError
+from unswayed.base.values import Example, Inputs
 from unswayed.mitigate import augment_examples
 from unswayed.papers.readin.fold import ENCODINGS, Codes, Folded, fold_examples
 from unswayed.papers.readin.subchar import SPECIAL, SubChar, charsmap

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import UnknownName
-from unswayed.core.values import Example
+from unswayed.base.errors import UnknownName
+from unswayed.base.values import Example
 from unswayed.papers.readin.transformer import TOKENS, Tokens, Transformer
 from unswayed.systems.system import Failed
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example, Variant
+from unswayed.base.values import Example, Variant
+from unswayed.storage.suite import Manifest, Suite, write_suite
 
 # Read when the libraries are first imported; nothing may be fetched.
 os.environ |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}

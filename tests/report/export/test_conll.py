@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import UsageError
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example, Variant
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Example, Variant
 from unswayed.data import read_examples
 from unswayed.report.export import export
+from unswayed.storage.suite import Manifest, Suite, write_suite
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:

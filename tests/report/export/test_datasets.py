@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.errors import UsageError
-from unswayed.core.parquet import read_batches
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Example, Json
 from unswayed.data import ReadOptions, read_examples
 from unswayed.report.export import export
 from unswayed.report.export.datasets import JsonText, Many, Named, Whole, _write, column_for
+from unswayed.storage.parquet import read_batches
+from unswayed.storage.suite import Manifest, Suite, write_suite
 
 from .conftest import HOSTILE, build
 

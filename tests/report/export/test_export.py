@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
+from unswayed.base.errors import StoredFileError, UnknownName, UnswayedError, UsageError
 from unswayed.cli.export import command
-from unswayed.core.errors import StoredFileError, UnknownName, UnswayedError, UsageError
-from unswayed.core.suite import Suite
 from unswayed.report.export import export, exporters
 from unswayed.report.export._exporter import safe_names
 from unswayed.report.export.lm_eval import yaml
+from unswayed.storage.suite import Suite
 
 from .conftest import build
 

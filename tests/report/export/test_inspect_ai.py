@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.suite import Suite
 from unswayed.measure.measuring import measure_run
 from unswayed.report.export import export
 from unswayed.run.engine import run_system
+from unswayed.storage.suite import Suite
 
 from .conftest import build
 

@@ -10,18 +10,17 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from unswayed.core.errors import MissingExtra, UnswayedError
-from unswayed.core.suite import Suite
-from unswayed.core.values import Estimate
+from unswayed.base.errors import MissingExtra, UnswayedError
+from unswayed.base.values import Estimate
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.results import Block, Results
 from unswayed.report.export import export
 from unswayed.report.export.mlflow import numbers
 from unswayed.run.engine import run_system
 from unswayed.run.record import Run
+from unswayed.storage.suite import Suite
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from unswayed.core.errors import DataError, UsageError
-from unswayed.core.suite import Suite
+from unswayed.base.errors import DataError, UsageError
 from unswayed.measure.measuring import measure_run
 from unswayed.report.export import export
 from unswayed.run.engine import run_system
+from unswayed.storage.suite import Suite
 from unswayed.systems.logged import LoggedSystem
 
 from .conftest import build

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from samples import intent
 
-from unswayed.core.errors import DataError, StoredFileError, UsageError
-from unswayed.core.task import task_named
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError, StoredFileError, UsageError
+from unswayed.base.task import task_named
+from unswayed.base.values import Example
 from unswayed.systems.baselines.intent import Intent
 from unswayed.systems.system import Failed
 

@@ -13,9 +13,9 @@ import pytest
 import torch
 import transformers
 
-from unswayed.core.edits import slots_of
-from unswayed.core.errors import UsageError
-from unswayed.core.task import task_named
+from unswayed.base.edits import slots_of
+from unswayed.base.errors import UsageError
+from unswayed.base.task import task_named
 from unswayed.run.making import make_suite
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import Failed

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 from transformers import AutoTokenizer, pipeline
 
+from unswayed.base.errors import UsageError
+from unswayed.base.task import task_named
 from unswayed.cli import unswayed as command
-from unswayed.core.errors import UsageError
-from unswayed.core.task import task_named
 from unswayed.run.making import make_suite
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import Failed

@@ -9,8 +9,8 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from unswayed.core.errors import UsageError
-from unswayed.core.values import Example
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Example
 from unswayed.systems import systems
 from unswayed.systems.loop import Checkpoint
 from unswayed.systems.opening import open_system

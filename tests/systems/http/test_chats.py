@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from unswayed.core.chat import chat_inputs
-from unswayed.core.errors import UsageError
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example, Inputs, Json, Variant
+from unswayed.base.chat import chat_inputs
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Example, Inputs, Json, Variant
 from unswayed.measure.measuring import measure_run
 from unswayed.run.engine import run_system
+from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import Failed, System
 

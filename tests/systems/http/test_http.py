@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.values import Example, Inputs, Json, Variant
 from unswayed.cli import unswayed as command
-from unswayed.core.asking import Asking
-from unswayed.core.errors import SystemBroken, UsageError
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example, Inputs, Json, Variant
 from unswayed.run.engine import run_system
 from unswayed.run.record import Run
-from unswayed.systems.http import ChatSystem
+from unswayed.storage.suite import Manifest, Suite, write_suite
+from unswayed.systems.asking import Asking
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import Failed, System
+from unswayed.systems.url import ChatSystem
 
 Make = Callable[..., Any]
 PAIR = {"premise": "It rains.", "hypothesis": "It is {wet}."}

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks._http_server import KINDS, Server, says, trouble_of
-from unswayed.core.asking import Asking
-from unswayed.core.prompt import Template
-from unswayed.core.suite import Manifest, Suite, write_suite
-from unswayed.core.values import Example
+from unswayed.base.values import Example
 from unswayed.run.engine import run_system
 from unswayed.run.record import Run
-from unswayed.systems.http import PROMPTS
+from unswayed.storage.suite import Manifest, Suite, write_suite
+from unswayed.systems.asking import Asking
 from unswayed.systems.opening import open_system
+from unswayed.systems.template import Template
+from unswayed.systems.url import PROMPTS
 
 LABELS = {"yes": "entailed", "no": "not_entailed"}
 SECRET = "sk-open-sesame-1001"

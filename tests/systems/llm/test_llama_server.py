@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from unswayed.core.prompt import Template
 from unswayed.run.making import make_suite
 from unswayed.run.record import Run
+from unswayed.systems.template import Template
 
 pytestmark = pytest.mark.slow
 PAGE = Path(__file__).parents[3] / "docs" / "llm_server.md"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from unswayed.core.errors import UsageError
+from unswayed.base.errors import UsageError
 from unswayed.run.record import Run
 
 ROOT = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from unswayed.core.errors import SystemBroken, UsageError
+from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.systems import Metric, Scores, Segment, open_system
 
 

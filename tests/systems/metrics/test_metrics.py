@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 import sacrebleu
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.errors import DataError, SystemBroken, UnknownName, UsageError
-from unswayed.core.store import AnswerStore
-from unswayed.core.task import task_named
+from unswayed.base.errors import DataError, SystemBroken, UnknownName, UsageError
+from unswayed.base.task import task_named
 from unswayed.score import scorers
+from unswayed.storage.store import AnswerStore
 from unswayed.systems import Metric, Scores, Segment, open_system
 
 FRMT = Path(__file__).parents[3] / "../shared/data/frmt/testdata"

@@ -17,7 +17,7 @@ pytest.importorskip("torch", reason="graphs are made with the extra hf")
 from samples.graphs import export
 from samples.hf import save_tiny
 
-from unswayed.core.errors import MissingExtra, StoredFileError, UsageError
+from unswayed.base.errors import MissingExtra, StoredFileError, UsageError
 from unswayed.run.making import make_suite
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import Failed, System

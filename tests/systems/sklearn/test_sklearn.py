@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from unswayed.core.errors import MissingExtra, StoredFileError, UsageError
+from unswayed.base.errors import MissingExtra, StoredFileError, UsageError
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
 from unswayed.systems.opening import open_system

@@ -12,8 +12,8 @@ pytest.importorskip("spacy", reason="needs the extra spacy")
 import spacy
 from samples.pipelines import SAID, save_tiny
 
-from unswayed.core.errors import MissingExtra, StoredFileError, UsageError
-from unswayed.core.task import task_named
+from unswayed.base.errors import MissingExtra, StoredFileError, UsageError
+from unswayed.base.task import task_named
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
 from unswayed.systems.opening import open_system

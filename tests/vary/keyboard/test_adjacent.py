@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 from commands import unswayed
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from unswayed.core.errors import UnknownName
-from unswayed.core.values import Example
+from unswayed.base.errors import UnknownName
+from unswayed.base.values import Example
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.keyboard.adjacent import Adjacent, slips_on
 from unswayed.vary.keyboard.layouts import layout_for

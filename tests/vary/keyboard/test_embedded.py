@@ -5,10 +5,9 @@ from __future__ import annotations
 from hashlib import blake2b
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.seeds import Seeds
+from unswayed.base.seeds import Seeds
 from unswayed.vary.chinese import _TOTAL, _UNKNOWN, lexicon
 from unswayed.vary.keyboard.ime import engine
 from unswayed.vary.keyboard.ime.embedded import _BEAM, _LONGEST, _WORD_COST, Embedded

@@ -7,10 +7,9 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from unswayed.core.errors import UnknownName
+from unswayed.base.errors import UnknownName
 from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, Stroke, hangul, layout, layout_for, names, romaji
 from unswayed.vary.keyboard.layouts.geometry import SPACE, distance, finger, hand, position, row
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.edits import Edit, apply
-from unswayed.core.errors import DataError, UnknownName
-from unswayed.core.seeds import Seeds, Stream
-from unswayed.vary.calibrate_keyboard import fit_typist
+from unswayed.base.edits import Edit, apply
+from unswayed.base.errors import DataError, UnknownName
+from unswayed.base.seeds import Seeds, Stream
+from unswayed.lab.calibration.keyboard import fit_typist
+from unswayed.lab.calibration.typing_counts import count
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.chinese_slips import slips
 from unswayed.vary.keyboard._keys import slip
@@ -19,7 +19,6 @@ from unswayed.vary.keyboard.homophone import Homophone, homophones
 from unswayed.vary.keyboard.ime import engine, lacking
 from unswayed.vary.keyboard.pinyin import Pinyin
 from unswayed.vary.operator import UNALTERED, Text
-from unswayed.vary.typing_counts import count
 from unswayed.vary.typists import MARKS, WORD_KINDS, Sitting, typists
 
 TEXTS = [

@@ -11,11 +11,11 @@ import msgspec
 import pytest
 from commands import unswayed
 
-from unswayed.core.edits import Edit, apply
-from unswayed.core.errors import DataError, UsageError
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Example
-from unswayed.measure.realism.typed import Typed, fit_typed, halves, read_typed, retyped, typed_pairs, uncorrected
+from unswayed.base.edits import Edit, apply
+from unswayed.base.errors import DataError, UsageError
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Example
+from unswayed.lab.realism.typed import Typed, fit_typed, halves, read_typed, retyped, typed_pairs, uncorrected
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.frequency import frequency_class, ranks
 from unswayed.vary.keyboard.layouts import layout

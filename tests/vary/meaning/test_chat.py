@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from unswayed.core.errors import UsageError
-from unswayed.core.values import Example, Variant
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Example, Variant
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.meaning.chat import PROMPTS, WAYS, one_stretch
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.edits import apply
-from unswayed.core.seeds import Seeds
+from unswayed.base.edits import apply
+from unswayed.base.seeds import Seeds
 from unswayed.vary.engine import OperatorSpec
 from unswayed.vary.meaning._control import deleted, inserted, replaced
 from unswayed.vary.meaning._table import LANGUAGES, MeaningChange, table

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from unswayed.core.errors import StoredFileError, SystemBroken, UsageError
-from unswayed.core.values import Example, Variant
+from unswayed.base.errors import StoredFileError, SystemBroken, UsageError
+from unswayed.base.values import Example, Variant
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.paraphrase.chat import paraphrases
 

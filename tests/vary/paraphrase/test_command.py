@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.edits import apply, slots_of
-from unswayed.core.errors import UnknownName
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Example
+from unswayed.base.edits import apply, slots_of
+from unswayed.base.errors import UnknownName
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Example
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.operator import Text
 from unswayed.vary.paraphrase._alike import Alike, edits_between

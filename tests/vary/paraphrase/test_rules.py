@@ -7,13 +7,12 @@ from pathlib import Path
 
 import commands
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.edits import apply
-from unswayed.core.errors import UnknownName
-from unswayed.core.seeds import Seeds
-from unswayed.core.suite import Suite
+from unswayed.base.edits import apply
+from unswayed.base.errors import UnknownName
+from unswayed.base.seeds import Seeds
+from unswayed.storage.suite import Suite
 from unswayed.vary.operator import Text
 from unswayed.vary.paraphrase._phrases import close_synonyms
 from unswayed.vary.paraphrase.rules import KINDS, Rules

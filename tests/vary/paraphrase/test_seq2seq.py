@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.edits import apply
-from unswayed.core.errors import CannotKeepLabels, StoredFileError, UsageError
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Example
+from unswayed.base.edits import apply
+from unswayed.base.errors import CannotKeepLabels, StoredFileError, UsageError
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Example
 from unswayed.systems import embeddings
 from unswayed.systems.embeddings import Embeddings
 from unswayed.systems.rewrite import Seq2SeqRewriter

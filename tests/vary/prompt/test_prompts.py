@@ -9,18 +9,17 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchmarks._http_server import Server
+from unswayed.base.chat import chat_inputs, chat_of
+from unswayed.base.errors import UnswayedError, UsageError
+from unswayed.base.values import Example, Variant
 from unswayed.cli import unswayed as command
-from unswayed.core.chat import chat_inputs, chat_of
-from unswayed.core.errors import UnswayedError, UsageError
-from unswayed.core.prompt import Template
-from unswayed.core.reprompt import PROMPT, Reprompt, prompt_of
-from unswayed.core.suite import Suite
-from unswayed.core.values import Example, Variant
 from unswayed.run.record import Run
+from unswayed.storage.suite import Suite
+from unswayed.systems.reprompt import PROMPT, Reprompt, prompt_of
+from unswayed.systems.template import Template
 from unswayed.vary import operators
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 

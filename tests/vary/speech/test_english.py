@@ -8,22 +8,21 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
+from unswayed.base.edits import apply
+from unswayed.base.errors import DataError, UnknownName, UnswayedError, UsageError
+from unswayed.base.seeds import Seeds
 from unswayed.cli.calibrate import command
-from unswayed.core.edits import apply
-from unswayed.core.errors import DataError, UnknownName, UnswayedError, UsageError
-from unswayed.core.seeds import Seeds
-from unswayed.measure.realism.heard import fit_heard
-from unswayed.vary.calibrate_listener import simulated
+from unswayed.lab.calibration.listener import simulated
+from unswayed.lab.calibration.transcripts import counted
+from unswayed.lab.realism.heard import fit_heard
 from unswayed.vary.listeners import SHIPPED, listener
 from unswayed.vary.operator import Text
 from unswayed.vary.speech._lattice import lattice
 from unswayed.vary.speech._listener import inflections, looked_up
 from unswayed.vary.speech._writing import rewritten
 from unswayed.vary.speech.english import English
-from unswayed.vary.transcripts import counted
 
 SEEDS = Seeds(3, "speech/english", 1)
 SHARED = Path(__file__).parents[4] / "shared/data"

@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.edits import apply
-from unswayed.core.errors import DataError, UsageError
-from unswayed.core.seeds import Seeds
+from unswayed.base.edits import apply
+from unswayed.base.errors import DataError, UsageError
+from unswayed.base.seeds import Seeds
 from unswayed.vary.operator import Text
 from unswayed.vary.people import GROUPS, accented, speakers, spoken_class
 from unswayed.vary.speech._numerals import closing, rewrites, value

@@ -6,10 +6,9 @@ from hashlib import blake2b
 from math import log
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.seeds import Seeds, Stream
+from unswayed.base.seeds import Seeds, Stream
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.operator import Text
 from unswayed.vary.people import GROUPS, accented, speakers

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unswayed.core.errors import MissingExtra, UsageError
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Example, Variant
+from unswayed.base.errors import MissingExtra, UsageError
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Example, Variant
 from unswayed.systems import Recogniser, open_system
 from unswayed.systems.recognise import sherpa_files
 from unswayed.vary.engine import OperatorSpec, Variation, vary

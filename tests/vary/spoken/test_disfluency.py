@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from commands import unswayed
 
-from unswayed.core.edits import slots_of
-from unswayed.core.errors import UnknownName, UsageError
-from unswayed.core.values import Example, Variant
-from unswayed.vary.calibrate_disfluency import fit_disfluency
+from unswayed.base.edits import slots_of
+from unswayed.base.errors import UnknownName, UsageError
+from unswayed.base.values import Example, Variant
+from unswayed.lab.calibration.disfluency import fit_disfluency
 from unswayed.vary.disfluencies import KINDS, disfluencies, find_repair, rough_repair
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.english import tagged

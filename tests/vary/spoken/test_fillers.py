@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.edits import slots_of
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Variant
+from unswayed.base.edits import slots_of
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Variant
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.operator import Text
 from unswayed.vary.spoken import filler_post_verb, filler_pre_verb

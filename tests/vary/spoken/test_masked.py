@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import UsageError
-from unswayed.core.values import Example, Variant
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Example, Variant
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.english import tagged
 from unswayed.vary.fitting import Asked

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.edits import slots_of
-from unswayed.core.values import Example
+from unswayed.base.edits import slots_of
+from unswayed.base.values import Example
 from unswayed.data import read_examples
 from unswayed.vary import operators
 from unswayed.vary.engine import OperatorSpec, Variation, vary

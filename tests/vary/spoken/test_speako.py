@@ -11,14 +11,13 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from unswayed.core.errors import UsageError
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Example
+from unswayed.base.errors import UsageError
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Example
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.operator import Text
 from unswayed.vary.spoken import _speako

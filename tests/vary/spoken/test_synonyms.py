@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Example, Json, Variant
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Example, Json, Variant
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.english import KIND_OF, STOPWORDS, forms, kind_of, tagged
 from unswayed.vary.fitting import Asked, fitting

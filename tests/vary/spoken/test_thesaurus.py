@@ -7,11 +7,10 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.edits import apply
-from unswayed.core.seeds import Seeds
+from unswayed.base.edits import apply
+from unswayed.base.seeds import Seeds
 from unswayed.vary.collocations import _PAIRS, OF_PEOPLE, collocations, everywhere, vague
 from unswayed.vary.engine import OperatorSpec
 from unswayed.vary.english import KIND_OF, Word, forms, tagged, tagger

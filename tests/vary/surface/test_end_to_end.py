@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from unswayed import make_suite
-from unswayed.core.errors import DataError
+from unswayed.base.errors import DataError
 
 CONTEXT = "The Eiffel Tower, built in 1889 by Gustave Eiffel's company, stands in Paris. It's 330 metres tall."
 READER = '''

@@ -7,11 +7,10 @@ import unicodedata
 from difflib import SequenceMatcher
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.errors import UsageError, WrongLanguage
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import UsageError, WrongLanguage
+from unswayed.base.values import Example, Json
 from unswayed.vary import operators
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.presets import members

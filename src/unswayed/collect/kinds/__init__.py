@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 
-from unswayed.core.errors import DataError
-from unswayed.core.registry import Registry
-from unswayed.core.seeds import Stream
-from unswayed.core.values import Example, Json, Variant
+from unswayed.base.errors import DataError
+from unswayed.base.registry import Registry
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Example, Json, Variant
 
 MAX_TEXT = 20_000  # characters of one text in an item or an answer
 ItemText = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from unswayed.base.values import Json
 from unswayed.collect.kinds import ItemText, Kind
-from unswayed.core.values import Json
 
 
 class ChoiceItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from unswayed.base.edits import slots_of
+from unswayed.base.ids import content_id
+from unswayed.base.values import Example, Json, Variant
 from unswayed.collect.kinds import ItemText, Kind, SuiteItem
-from unswayed.core.edits import slots_of
-from unswayed.core.ids import content_id
-from unswayed.core.values import Example, Json, Variant
 
 
 class Slot(msgspec.Struct, frozen=True):

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from unswayed.base.ids import content_id
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Example, Json, Variant
 from unswayed.collect.kinds import ItemText, Kind, SuiteItem
-from unswayed.core.ids import content_id
-from unswayed.core.seeds import Stream
-from unswayed.core.values import Example, Json, Variant
 
 
 class PlausibleItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

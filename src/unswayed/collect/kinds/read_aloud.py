@@ -17,15 +17,15 @@ from typing import Annotated, Any, BinaryIO, NamedTuple
 
 import msgspec
 
+from unswayed.base.errors import MissingExtra, StoredFileError, UsageError
+from unswayed.base.values import Json
 from unswayed.collect.assign import NotYours, Person
 from unswayed.collect.backends import Transaction
 from unswayed.collect.database import Database
 from unswayed.collect.kinds import ItemText, Kind
 from unswayed.collect.people import set_fact
 from unswayed.collect.study import PeopleStudy
-from unswayed.core.errors import MissingExtra, StoredFileError, UsageError
-from unswayed.core.files import write_atomically
-from unswayed.core.values import Json
+from unswayed.storage.files import write_atomically
 
 RATE = 16_000
 MAX_AUDIO = 40 << 20  # bytes of an upload

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from unswayed.base.values import Json
 from unswayed.collect.kinds import Delivery, Flag, ItemText, Kind
 from unswayed.collect.typing_log import distance, typed, typing_errors, typing_seconds, without_keys
-from unswayed.core.values import Json
 
 
 class RetypeItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

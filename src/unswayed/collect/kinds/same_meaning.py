@@ -7,8 +7,8 @@ from typing import Annotated
 
 import msgspec
 
+from unswayed.base.values import Example, Json, Variant
 from unswayed.collect.kinds import MAX_TEXT, ItemText, Kind, SuiteItem
-from unswayed.core.values import Example, Json, Variant
 
 
 class SameMeaningItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -13,10 +13,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core import DataError, Json, UsageError, content_id, read_json_lines, write_atomically
-from unswayed.core.estimate import Resampling, t_quantile
+from unswayed.base import DataError, Json, UsageError, content_id
 from unswayed.data import read_lines
 from unswayed.measure import darr
+from unswayed.stats import Resampling, t_quantile
+from unswayed.storage import read_json_lines, write_atomically
 from unswayed.systems import Scores, Segment
 
 Array = npt.NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core import Json
+from unswayed.base import Json
 from unswayed.measure import win_rate
 from unswayed.papers.dialect.material import Trials
 from unswayed.papers.dialect.tables import WinSettings, shown_wins, unknown_tags

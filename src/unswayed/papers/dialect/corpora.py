@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.core import DataError, Example, Variant, option_name
+from unswayed.base import DataError, Example, Variant, option_name
 from unswayed.data import Reader, ReadOptions, csv_records, read_lines, without_break
 
 BASES = {"pt": "pt-BR", "zh": "zh-CN"}  # the dialect that others are compared with

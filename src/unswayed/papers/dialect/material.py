@@ -10,22 +10,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from unswayed.base import DataError, NothingEvaluated, Seeds, UsageError, apply_edits, option_name
 from unswayed.collect import study_template
-from unswayed.core import (
-    DataError,
-    Judgement,
-    NothingEvaluated,
-    Seeds,
-    UsageError,
-    apply_edits,
-    option_name,
-    read_judgements,
-    write_atomically,
-    write_json_lines,
-)
-from unswayed.papers.dialect.corpora import BASES, read_pairs, read_segments
-from unswayed.papers.dialect.corpora import FILE as PAIRS
+from unswayed.papers.dialect.corpora import BASES, FILE as PAIRS, read_pairs, read_segments
 from unswayed.papers.dialect.translation import Translate, read_translations
+from unswayed.storage import Judgement, read_judgements, write_atomically, write_json_lines
 from unswayed.vary import Operator, OperatorSpec, Text
 
 OTHERS = {"pt": "pt-PT", "zh": "zh-TW_Simplified"}  # as in the paper, Taiwan's Mandarin is read in simplified script

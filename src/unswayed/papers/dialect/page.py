@@ -8,11 +8,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from unswayed.core import Json
-from unswayed.core.estimate import t_quantile
+from unswayed.base import Json
 from unswayed.papers.dialect.tables import over_seeds
 from unswayed.report import NONE, Picture, Row, Section, SectionTable, number, typeset
 from unswayed.report.charts import axis, svg
+from unswayed.stats import t_quantile
 
 TITLE = "Are metrics robust to dialect?"
 SCORED = (("dialect_vs_perturb", "#0072b2"), ("mt_vs_perturb", "#b36b00"))

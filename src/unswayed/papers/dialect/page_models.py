@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unswayed.core import Json, option_name
+from unswayed.base import Json, option_name
 from unswayed.papers.dialect.page import (
     SCORED,
     Found,

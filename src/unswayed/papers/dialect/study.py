@@ -6,10 +6,11 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from functools import cache, cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
 
-from unswayed.core import AnswerStore, Json, UsageError, option_name
+from unswayed.base import Json, UsageError, option_name
 from unswayed.measure import TIES
 from unswayed.papers.dialect import page, page_models
 from unswayed.papers.dialect.agreement import agreement, read_rated
@@ -18,6 +19,7 @@ from unswayed.papers.dialect.material import TrialFiles, read_judged, read_trial
 from unswayed.papers.dialect.tables import WinSettings, hold_together, measured
 from unswayed.papers.dialect.translation import by_language, translator
 from unswayed.report import Given, Option, Printed, Study, StudyContext, StudyTable
+from unswayed.storage import AnswerStore
 from unswayed.systems import Metric, Scores, open_system
 
 # What of a metric's entry each table prints; together they are all of it.
@@ -174,8 +176,8 @@ class Dialect(Study):
                multiple=True),
         Option("ratings", "People's ratings of translations for Tables 3, 12 and 14: MLQE-PE's folder, or JSON lines."),
         Option("split", "FRMT's split: test, dev or exemplars.", "test"),
-        Option("judged", "FILE that `unswayed collect export` wrote for judge.toml. A control that no majority finds to "
-               "change the meaning is left out."),
+        Option("judged", "FILE that `unswayed collect export` wrote for judge.toml. A control that no majority finds "
+               "to change the meaning is left out."),
         Option("ties", "How ties count: loss, half or drop.", "loss"),
         Option("comparisons", "Number of comparisons for the Bonferroni correction.", 5),
         Option("level", "Confidence level of the intervals.", 0.95),
@@ -197,7 +199,7 @@ class Dialect(Study):
 
 @cache
 def paper() -> dict[str, Any]:
-    return tomllib.loads((Path(__file__).parent / "paper.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((files("unswayed.papers.dialect") / "paper.toml").read_text(encoding="utf-8"))
 
 
 def _settings(given: Given) -> WinSettings:

@@ -9,10 +9,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core import Json, content_id
-from unswayed.core.estimate import Estimate, correct, over_trainings, share_of
+from unswayed.base import Json, content_id
 from unswayed.measure import Coefficient, Ties, Wins, mixed_effects, win_rate
 from unswayed.papers.dialect.material import Trial, Trials, groups_of
+from unswayed.stats import Estimate, correct, over_trainings, share_of
 from unswayed.systems import Metric, Scores, Segment
 
 Array = npt.NDArray[np.float64]

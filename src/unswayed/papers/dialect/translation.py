@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from unswayed.core import AnswerStore, DataError, SystemBroken, UsageError, ask, option_name
+from unswayed.base import DataError, SystemBroken, UsageError, option_name
 from unswayed.data import read_lines, without_break
-from unswayed.systems import System, open_system
+from unswayed.storage import AnswerStore
+from unswayed.systems import System, ask, open_system
 
 Translate = Callable[[Sequence[str]], list[str | None]]
 

@@ -13,19 +13,11 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import numpy as np
 
+from unswayed.base import DataError, Estimate, NothingEvaluated, content_id, option_name
 from unswayed.collect import key_file
-from unswayed.core import (
-    DataError,
-    Estimate,
-    Judgement,
-    NothingEvaluated,
-    content_id,
-    option_name,
-    read_json_lines,
-    read_judgements,
-)
-from unswayed.core.estimate import Observations, Question, Ratio, Resampling, estimates, sign
 from unswayed.papers.nature.survey import Key, SurveyItem
+from unswayed.stats import Observations, Question, Ratio, Resampling, estimates, sign
+from unswayed.storage import Judgement, read_json_lines, read_judgements
 
 VERSION = 2  # of these definitions; part of every signature
 QUESTIONS = ("slots", "intent")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from unswayed.core import Inputs, Json
+from unswayed.base import Inputs, Json
 from unswayed.measure import flips
 from unswayed.papers.nature.tables import OPERATORS
 from unswayed.report import columns_of, label, typeset

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.core import DataError, Example, UsageError, option_name
+from unswayed.base import DataError, Example, UsageError, option_name
 from unswayed.data import Reader, ReadOptions, csv_records, open_bytes, read_examples
 
 PAPERS = ("atis", "snips", "nlu_ed")

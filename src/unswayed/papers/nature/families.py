@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from unswayed.core import Estimate, Json
-from unswayed.core.estimate import Observations, Question, Ratio, Resampling, estimates, mean_of, over_trainings, sign
+from unswayed.base import Estimate, Json
 from unswayed.measure import compare, measure_run
 from unswayed.papers.nature.tables import AVERAGE, OPERATORS, Runs, paper, paper_rows
 from unswayed.run import Run
+from unswayed.stats import Observations, Question, Ratio, Resampling, estimates, mean_of, over_trainings, sign
 
 SETS = {"Orig": ("random", "clean"), "Rand": ("random", "average"), "Hard": ("hard", "average")}
 FILLERS = tuple(label for label in OPERATORS if label.endswith("Filler"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from unswayed.core import Estimate, Json
+from unswayed.base import Estimate, Json
 from unswayed.papers.nature.attention import Look, attention_lines
 from unswayed.papers.nature.tables import AVERAGE, OPERATORS, SCORES
 from unswayed.report import NONE, Figure, Picture, Row, Section, SectionTable, scaled, typeset

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 from typing import Any
 
-from unswayed.core import Edit, Example, Stream, UnknownName, UsageError
+from unswayed.base import Edit, Example, Stream, UnknownName, UsageError
 from unswayed.systems.device import beside
 from unswayed.vary import Change, MaskedModel, Operator, OperatorSpec, Text, cased, checked_rate, operators, some_places
 

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar
 
-from unswayed.core import Suite, UsageError, option_name
+from unswayed.base import UsageError, option_name
 from unswayed.papers.nature import page, tables
 from unswayed.papers.nature.attention import looks
 from unswayed.papers.nature.corpora import SluCorpus, find_corpora
@@ -16,6 +16,7 @@ from unswayed.papers.nature.families import by_filler, compared
 from unswayed.papers.nature.training import LINEAR, Training, selector_of, train_all
 from unswayed.report import Given, Option, Printed, Study, StudyContext, StudyTable, chosen_for
 from unswayed.run import NATURE, make_suite, run_system
+from unswayed.storage import Suite
 from unswayed.systems import System, minilm_folder, open_system
 from unswayed.vary import operators
 

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from unswayed.base import Json, Seeds, UsageError, content_id, slots_of
 from unswayed.collect import Slot, key_file
-from unswayed.core import Json, Seeds, Suite, UsageError, content_id, slots_of, write_json_lines
+from unswayed.storage import Suite, write_json_lines
 
 
 class SurveyItem(msgspec.Struct, frozen=True):

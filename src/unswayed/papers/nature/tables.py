@@ -6,17 +6,18 @@ import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
 
-from unswayed.core import Estimate, Json, Suite
-from unswayed.core.estimate import Observations, Question, Ratio, Resampling, estimates, mean_of, over_trainings, sign
+from unswayed.base import Estimate, Json
 from unswayed.measure import compare, measure_run
 from unswayed.papers.nature.acceptance import read_acceptance
 from unswayed.papers.nature.corpora import PAPERS, SluCorpus, sizes
 from unswayed.run import Run
+from unswayed.stats import Observations, Question, Ratio, Resampling, estimates, mean_of, over_trainings, sign
+from unswayed.storage import Suite
 
 # The paper's names of the operators, in the order of its Table 2.
 OPERATORS = {
@@ -49,7 +50,7 @@ class Runs(NamedTuple):
 @cache
 def paper() -> dict[str, Json]:
     """The paper's numbers as it prints them."""
-    return tomllib.loads(Path(__file__).with_name("paper.toml").read_text("utf-8"))
+    return tomllib.loads((files("unswayed.papers.nature") / "paper.toml").read_text("utf-8"))
 
 
 def table1(corpora: Sequence[SluCorpus]) -> Json:

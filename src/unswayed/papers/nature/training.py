@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.core import Example, StoredFileError, UnswayedError, UsageError, content_id
+from unswayed.base import Example, StoredFileError, UnswayedError, UsageError, content_id
 from unswayed.mitigate import augment_examples
 from unswayed.papers.nature.corpora import SluCorpus, examples_in
 from unswayed.papers.nature.strategies import strategies

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.core import Json
+from unswayed.base import Json
 from unswayed.papers.parte.candidates import by_original
 from unswayed.papers.parte.changed import Changed, Share
 from unswayed.papers.parte.corpora import PredictedPair

@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from unswayed.core import (
-    DataError,
-    Example,
-    Manifest,
-    NothingEvaluated,
-    Suite,
-    UsageError,
-    Variant,
-    ask,
-    plan_id,
-    write_suite,
-)
+from unswayed.base import DataError, Example, NothingEvaluated, UsageError, Variant
 from unswayed.papers.parte.filters import Candidate, Counted, Step, filtered
-from unswayed.systems import System
+from unswayed.storage import Manifest, Suite, plan_id, write_suite
+from unswayed.systems import System, ask
 
 ENTAILED = ("entailed", "entailment", "yes", "true", "1")
 NOT_ENTAILED = ("not_entailed", "not_entailment", "neutral", "contradiction", "unknown", "no", "false", "0")

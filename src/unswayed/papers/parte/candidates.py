@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from unswayed.core import DataError, Inputs
+from unswayed.base import DataError, Inputs
 from unswayed.data import read_lines
 
 ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"

@@ -12,9 +12,9 @@ from itertools import combinations
 import msgspec
 import numpy as np
 
-from unswayed.core import Estimate, Example, NothingEvaluated, UsageError, Variant, content_id
-from unswayed.core.estimate import Observations, Question, Ratio, Resampling, correct, estimates, mcnemar, sign
+from unswayed.base import Estimate, Example, NothingEvaluated, UsageError, Variant, content_id
 from unswayed.measure import Runlike, intervals_of, pair_of
+from unswayed.stats import Observations, Question, Ratio, Resampling, correct, estimates, mcnemar, sign
 
 VERSION = 1  # of these definitions; part of every signature
 CONFUSION = ("right_right", "right_wrong", "wrong_right", "wrong_wrong")  # before, then after

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.parsers import expat
 
-from unswayed.core import DataError, Example, Inputs, Variant
+from unswayed.base import DataError, Example, Inputs, Variant
 from unswayed.data import Jsonl, Reader, ReadOptions, csv_records, open_bytes
 from unswayed.papers.parte.candidates import ENTAILED, NOT_ENTAILED, by_original
 

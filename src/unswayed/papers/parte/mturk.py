@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.core import DataError
+from unswayed.base import DataError
 from unswayed.data import read_lines
 
 _SENTENCE = re.compile(r"Input\.sentence(\d*)")

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from unswayed.core import Json, Seeds, canonical
+from unswayed.base import Json, Seeds, canonical
 from unswayed.papers.parte.models import LabelledPair
 from unswayed.papers.parte.vectors import Vectors, words_of
 from unswayed.systems.device import beside, home

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unswayed.core import Json
+from unswayed.base import Json
 from unswayed.papers.parte.agreement import Agreement
 from unswayed.papers.parte.changed import CONFUSION, Changed, Contrast
 from unswayed.report import NONE, Figure, Picture, Row, Section, SectionTable, scaled

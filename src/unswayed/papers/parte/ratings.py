@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core import DataError, Judgement, read_judgements
+from unswayed.base import DataError
 from unswayed.papers.parte.filters import Rating, Ratings
 from unswayed.papers.parte.mturk import is_mturk, read_mturk
+from unswayed.storage import Judgement, read_judgements
 
 _YES, _NO = ("true", "1", "yes", "1.0"), ("false", "0", "no", "0.0")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import ClassVar
 
 import msgspec
 
-from unswayed.core import Json, Suite, UsageError, option_name
-from unswayed.core.estimate import Resampling
+from unswayed.base import Json, UsageError, option_name
 from unswayed.data import ReadOptions, import_corpus
 from unswayed.papers.parte import agreement, page
 from unswayed.papers.parte.candidates import ENTAILED, NOT_ENTAILED
@@ -22,6 +22,8 @@ from unswayed.papers.parte.training import MODELS, OWN, TRAIN_FILE, Recipe, mode
 from unswayed.papers.parte.trainings import compared, measured, one_training
 from unswayed.report import Option, Printed, Study, StudyContext, StudyTable, chosen_for
 from unswayed.run import run_system
+from unswayed.stats import Resampling
+from unswayed.storage import Suite
 from unswayed.systems import System, open_system
 
 _MNLI = {"entailment": ENTAILED, "neutral": NOT_ENTAILED, "contradiction": NOT_ENTAILED}
@@ -217,7 +219,9 @@ class Parte(Study):
 @cache
 def printed(part: str) -> dict[str, Json]:
     """A part of what the paper prints, and of what is known about it: models, set or why."""
-    found: dict[str, Json] = tomllib.loads((Path(__file__).parent / "paper.toml").read_text(encoding="utf-8"))[part]
+    found: dict[str, Json] = tomllib.loads((files("unswayed.papers.parte") / "paper.toml").read_text(encoding="utf-8"))[
+        part
+    ]
     return found
 
 

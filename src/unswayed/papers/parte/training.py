@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.core import Example, UsageError, option_name
+from unswayed.base import Example, UsageError, option_name
 from unswayed.data import ReadOptions, read_examples
 from unswayed.papers.parte.nli import Nli
 from unswayed.systems import System, minilm_folder, open_system, systems

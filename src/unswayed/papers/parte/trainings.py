@@ -8,9 +8,9 @@ from itertools import combinations
 
 import msgspec
 
-from unswayed.core import Estimate, Json
-from unswayed.core.estimate import Resampling, over_trainings
+from unswayed.base import Estimate, Json
 from unswayed.papers.parte.changed import Changed, Contrast, Judged, Share, changed_predictions, contrasts
+from unswayed.stats import Resampling, over_trainings
 
 Trainings = Mapping[str, Sequence[Sequence[Judged]]]  # by model, the pairs of each training
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core import DataError
+from unswayed.base import DataError
 from unswayed.papers.parte.glove import GLOVE, glove_lines
 
 VOCABULARY = 50_000  # as many words as P̂aRTE's models know

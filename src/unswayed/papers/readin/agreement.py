@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from unswayed.core import Estimate, Json
+from unswayed.base import Estimate, Json
 from unswayed.papers.readin.methods import CORRECTION, PLAIN
 from unswayed.papers.readin.tables import COLUMNS, OVER_NOISE, TABLES
 

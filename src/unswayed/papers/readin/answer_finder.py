@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core import Example, Inputs, Json, Progress, Seeds
+from unswayed.base import Example, Inputs, Json, Progress, Seeds
 from unswayed.systems import Failed
 from unswayed.systems.baselines import Arrays, Floats, Quiet, Rows, SavedCard, SavedSystem
 

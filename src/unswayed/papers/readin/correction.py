@@ -12,10 +12,10 @@ import msgspec
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from unswayed.core import DataError, Estimate, canonical
-from unswayed.core.estimate import Observations, Question, Ratio, Resampling, estimates, sign
+from unswayed.base import DataError, Estimate, canonical
 from unswayed.data import read_lines, without_break
 from unswayed.measure import check_lengths
+from unswayed.stats import Observations, Question, Ratio, Resampling, estimates, sign
 
 VERSION = 1
 _SIGHAN_TEXT = re.compile(r"\(pid=([^)]*)\)\s*(.*)", re.S)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import lzma
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
 import msgspec
 
-from unswayed.core import DataError, Example, Inputs, Json, UnknownName, content_id
+from unswayed.base import DataError, Example, Inputs, Json, UnknownName, content_id
 from unswayed.mitigate import chosen_inputs
 from unswayed.systems import Failed, System, SystemAround, open_system
 
-_FILE = Path(__file__).parent / "data" / "characters.txt.xz"
+_FILE = files("unswayed.papers.readin") / "data" / "characters.txt.xz"
 _COLUMNS = {"pinyin": 1, "pinyin_tone": 1, "zhuyin": 2, "wubi": 3, "stroke": 4}
 ENCODINGS = tuple(_COLUMNS)
 

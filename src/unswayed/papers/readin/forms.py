@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core import DataError, Example, Json, nearest_name
+from unswayed.base import DataError, Example, Json, nearest_name
 from unswayed.data import Jsonl, ReadOptions, Squad, answer_at, is_squad, read_lines
 from unswayed.papers.readin.spider import Spider, example_of, find_tables, is_list, read_schemas
 

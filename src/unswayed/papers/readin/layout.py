@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.core import DataError
+from unswayed.base import DataError
 
 _FAMILIES = {"keyboard": "keyboard", "speech": "speech", "asr": "speech"}
 _CLEAN, _VERSIONS = "clean", ("noisy", *_FAMILIES)

@@ -8,16 +8,16 @@ from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 
-from unswayed.core import Example, Suite, UsageError, guess_task, option_name
+from unswayed.base import Example, UsageError, guess_task, option_name
 from unswayed.data import import_corpus
-from unswayed.mitigate import EMBEDDED_CORRECTOR as EMBEDDED
-from unswayed.mitigate import Corrected, NoisyChannel, augment_examples
+from unswayed.mitigate import EMBEDDED_CORRECTOR as EMBEDDED, Corrected, NoisyChannel, augment_examples
 from unswayed.papers.readin.fold import Codes, Folded, fold_examples
 from unswayed.papers.readin.layout import clean_file, part_file
 from unswayed.papers.readin.reader import read_rows
 from unswayed.papers.readin.transformer import CHARACTERS, TOKENS, Transformer
 from unswayed.report import Given
 from unswayed.run import Run, run_system
+from unswayed.storage import Suite
 from unswayed.systems import System, open_system, systems
 from unswayed.vary import OperatorSpec
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from unswayed.core import Json
+from unswayed.base import Json
 from unswayed.papers.readin.methods import METHODS
 from unswayed.papers.readin.plausibility import Preference
 from unswayed.papers.readin.tables import COLUMNS, MEASURES, TABLES

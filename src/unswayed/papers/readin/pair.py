@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core import Example, Inputs, Json, Progress
+from unswayed.base import Example, Inputs, Json, Progress
 from unswayed.systems import Failed
 from unswayed.systems.baselines import (
     Arrays,

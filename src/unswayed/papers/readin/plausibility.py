@@ -13,22 +13,10 @@ from typing import Literal, NamedTuple
 import msgspec
 import numpy as np
 
+from unswayed.base import DataError, Estimate, Example, NothingEvaluated, Seeds, UsageError, Variant, content_id
 from unswayed.collect import key_file
-from unswayed.core import (
-    DataError,
-    Estimate,
-    Example,
-    Judgement,
-    NothingEvaluated,
-    Seeds,
-    Suite,
-    UsageError,
-    Variant,
-    content_id,
-    read_judgements,
-    write_json_lines,
-)
-from unswayed.core.estimate import Observations, Question, Ratio, Resampling, binomial_tail, estimates, sign
+from unswayed.stats import Observations, Question, Ratio, Resampling, binomial_tail, estimates, sign
+from unswayed.storage import Judgement, Suite, read_judgements, write_json_lines
 
 PAIRS = 160  # of each family, as in the paper
 VERSION = 1  # of these definitions; part of every signature

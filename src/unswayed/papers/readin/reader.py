@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.core import DataError, Example, Inputs, Variant
+from unswayed.base import DataError, Example, Inputs, Variant
 from unswayed.data import Reader, ReadOptions, read_lines, without_break
 from unswayed.papers.readin.forms import Row, rows_of, side
 from unswayed.papers.readin.layout import Person, clean_file, family_of, is_corpus, people_in

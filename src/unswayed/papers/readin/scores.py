@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from unswayed.core import Json, Task, canonical
+from unswayed.base import Json, Task, canonical
 from unswayed.papers.readin.sql_compare import Rule, same
 from unswayed.papers.readin.sql_parser import Query, Unparseable, parse, words_of
 from unswayed.score import Accuracy, MeanScorer, label_among, texts_of

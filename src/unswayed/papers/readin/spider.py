@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core import DataError, Example, Inputs, Json, Task, decode_json, nearest_name
+from unswayed.base import DataError, Example, Inputs, Json, Task, decode_json, nearest_name
 from unswayed.data import Reader, ReadOptions, open_bytes
 
 

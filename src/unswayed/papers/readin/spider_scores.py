@@ -6,14 +6,14 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.core import DataError, Json, nearest_name, task_named
-from unswayed.core.estimate import Resampling
+from unswayed.base import DataError, Json, nearest_name, task_named
 from unswayed.data import read_lines
 from unswayed.measure import check_lengths, file_id, score_values
 from unswayed.papers.readin.scores import SqlMatch, SqlMatchFirst
 from unswayed.papers.readin.spider import read_schemas
 from unswayed.papers.readin.sql_compare import LEVELS, Rule, hardness
 from unswayed.papers.readin.sql_parser import Unparseable, parse
+from unswayed.stats import Resampling
 
 
 class Level(msgspec.Struct, frozen=True):

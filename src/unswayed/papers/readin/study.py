@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from unswayed.core import DataError, Estimate, Json, guess_task
+from unswayed.base import DataError, Estimate, Json, guess_task
 from unswayed.measure import ErrorRates, Group, error_rates
 from unswayed.papers.readin import page, tables
 from unswayed.papers.readin.agreement import agreements

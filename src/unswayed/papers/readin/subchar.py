@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from unswayed.core import DataError, Json, MissingExtra, StoredFileError, UsageError, decode_json, write_atomically
+from unswayed.base import DataError, Json, MissingExtra, StoredFileError, UsageError, decode_json
 from unswayed.papers.readin.fold import Codes
+from unswayed.storage import write_atomically
 
 _BLOCK = 256  # children of a node are one XORed byte away from its base, so they stand in the base's block
 _RECENT = 8 * _BLOCK

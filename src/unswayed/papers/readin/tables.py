@@ -5,15 +5,18 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
-from unswayed.core import Estimate, Json, Suite, option_name, task_named
-from unswayed.core.estimate import over_trainings
-from unswayed.measure import PeopleBlock, compare, measure_run, typing_errors
+from unswayed.base import Estimate, Json, option_name, task_named
+from unswayed.lab import typing_errors
+from unswayed.measure import PeopleBlock, compare, measure_run
 from unswayed.papers.readin.layout import clean_file, people_in
 from unswayed.papers.readin.methods import PLAIN, ReadinCorpus
 from unswayed.papers.readin.reader import read_rows
 from unswayed.run import Run
+from unswayed.stats import over_trainings
+from unswayed.storage import Suite
 
 MEASURES = ("clean", "average", "worst")
 # Column → its corpus, and the score of each measure, which READIN does not always take the same.
@@ -38,7 +41,7 @@ OVER_NOISE = "over_noise"  # what SubChar adds where both systems were trained w
 @cache
 def paper() -> dict[str, Json]:
     """The paper's numbers as it prints them."""
-    return tomllib.loads(Path(__file__).with_name("paper.toml").read_text("utf-8"))
+    return tomllib.loads((files("unswayed.papers.readin") / "paper.toml").read_text("utf-8"))
 
 
 def table2(corpora: Mapping[str, ReadinCorpus]) -> Json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import msgspec
 
-from unswayed.core import Example, Inputs, Json, UnknownName, canonical, decode_json
+from unswayed.base import Example, Inputs, Json, UnknownName, canonical, decode_json
 from unswayed.papers.readin.subchar import Card, SubChar
 from unswayed.systems import Failed
 from unswayed.systems.baselines import numbered, two_fields

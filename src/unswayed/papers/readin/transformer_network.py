@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from unswayed.core import Seeds
+from unswayed.base import Seeds
 from unswayed.systems.device import beside
 from unswayed.systems.loop import Loop
 from unswayed.systems.network import padded

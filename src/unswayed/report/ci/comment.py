@@ -11,7 +11,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
-from unswayed.core.errors import UnswayedError, UsageError
+from unswayed.base.errors import UnswayedError, UsageError
 
 _LONGEST = 60_000  # characters of a comment; GitHub takes 65,536
 _PAGE = 100
@@ -91,8 +91,8 @@ def _pull_request(given: Mapping[str, str]) -> int:
         return int(event["pull_request"]["number"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            "This workflow was not started by a pull request, so there is nothing to comment on. Run `unswayed comment` "
-            "only if github.event_name is pull_request."
+            "This workflow was not started by a pull request, so there is nothing to comment on. Run `unswayed "
+            "comment` only if github.event_name is pull_request."
         ) from error
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from unswayed.core.errors import UsageError, option
-from unswayed.core.files import write_atomically
+from unswayed.base.errors import UsageError, option
 from unswayed.data import open_source
+from unswayed.storage.files import write_atomically
 
-_PLACE = Path(__file__).parent
+_PLACE = files("unswayed.report.ci")
 _FILES = {
     "github": {".github/workflows/unswayed.yml": "workflow.yml"},
     "gitlab": {".gitlab-ci.yml": "gitlab.yml"},

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
-from unswayed.core.errors import UsageError, nearest
-from unswayed.core.registry import Registry
-from unswayed.core.values import Json
+from unswayed.base.errors import UsageError, nearest
+from unswayed.base.registry import Registry
+from unswayed.base.values import Json
 from unswayed.report.export._exporter import Exporter, FolderExporter
 
 exporters: Registry[Exporter] = Registry("exporter", Exporter, "unswayed.report.export")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.core.errors import UsageError, option
-from unswayed.core.files import free, growing_folder, refuse_foreign, unwritable
-from unswayed.core.ids import content_id
-from unswayed.core.json import decode
-from unswayed.core.registry import VERSION
-from unswayed.core.suite import Suite
-from unswayed.core.values import Json
+from unswayed.base.errors import UsageError, option
+from unswayed.base.ids import content_id
+from unswayed.base.json import decode
+from unswayed.base.registry import VERSION
+from unswayed.base.values import Json
+from unswayed.storage.files import free, growing_folder, refuse_foreign, unwritable
+from unswayed.storage.suite import Suite
 
 FACTS = "unswayed.json"  # in every folder that was exported: what it was made from
 

@@ -7,18 +7,18 @@ from typing import Literal
 
 import msgspec
 
-from unswayed.core.chat import CHAT, as_sent, is_chat
-from unswayed.core.errors import UsageError, option
-from unswayed.core.identify import by_script
-from unswayed.core.ids import canonical
-from unswayed.core.prompt import Template
-from unswayed.core.reprompt import prompt_of
-from unswayed.core.suite import Suite
-from unswayed.core.tasks.translate import references_of
-from unswayed.core.values import Example, Inputs, Json, Variant
+from unswayed.base.chat import CHAT, as_sent, is_chat
+from unswayed.base.errors import UsageError, option
+from unswayed.base.identify import by_script
+from unswayed.base.ids import canonical
+from unswayed.base.tasks.translate import references_of
+from unswayed.base.values import Example, Inputs, Json, Variant
 from unswayed.score import texts_of
 from unswayed.score.bleu import TOKENIZERS
-from unswayed.systems.http import PROMPTS, parsed_answers
+from unswayed.storage.suite import Suite
+from unswayed.systems.reprompt import prompt_of
+from unswayed.systems.template import Template
+from unswayed.systems.url import PROMPTS, parsed_answers
 
 Way = Literal["choice", "match", "bleu", "none"]
 

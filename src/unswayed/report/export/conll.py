@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from unswayed.core.errors import UsageError
-from unswayed.core.suite import Suite
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Example, Json
 from unswayed.data.conll import conll_sentence
 from unswayed.report.export._exporter import FolderExporter, safe_names
+from unswayed.storage.suite import Suite
 
 _TASKS = ("tag", "slu")
 

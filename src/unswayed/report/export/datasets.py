@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from unswayed.core.ids import canonical
-from unswayed.core.parquet import Row, blocks, field, write_batches
-from unswayed.core.suite import Suite
-from unswayed.core.values import Example, Json, Variant
+from unswayed.base.ids import canonical
+from unswayed.base.values import Example, Json, Variant
 from unswayed.report.export._exporter import FolderExporter
 from unswayed.report.export._prompted import CLEAN
 from unswayed.report.tables import escaped
+from unswayed.storage.parquet import Row, blocks, field, write_batches
+from unswayed.storage.suite import Suite
 
 
 class Column:
@@ -211,7 +212,7 @@ def _write(file: Path, columns: dict[str, Column], rows: Iterable[Row]) -> None:
 def _card(suite: Suite, gold: Column) -> str:
     manifest = suite.manifest
     said = "Gold values have no common form and stand as JSON." if isinstance(gold, JsonText) else ""
-    template = Path(__file__).with_name("card.md").read_text("utf-8")
+    template = (files("unswayed.report.export") / "card.md").read_text("utf-8")
     return template.format(
         examples=manifest.examples,
         variants=manifest.variants,

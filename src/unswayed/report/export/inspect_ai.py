@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
+from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 
-from unswayed.core.errors import UsageError, option
-from unswayed.core.suite import Suite
-from unswayed.core.values import Json
+from unswayed.base.errors import UsageError, option
+from unswayed.base.values import Json
 from unswayed.report.export._exporter import FolderExporter
 from unswayed.report.export._prompted import Prompted
-from unswayed.systems.http import said_key
+from unswayed.storage.suite import Suite
+from unswayed.systems.url import said_key
 
 
 class InspectAi(FolderExporter):
@@ -33,7 +33,9 @@ class InspectAi(FolderExporter):
         with (folder / "samples.jsonl").open("wb") as out:
             for item in prompted.items():
                 out.write(encode(item) + b"\n")
-        shutil.copyfile(Path(__file__).parent / "_beside" / "unswayed_inspect_ai.py", folder / "task.py")
+        (folder / "task.py").write_bytes(
+            (files("unswayed.report.export") / "_beside" / "unswayed_inspect_ai.py").read_bytes()
+        )
         usage = "Run a model with: cd FOLDER && inspect eval task.py --model MODEL"
         if "controls" in parts.values():
             usage = f"Controls are run but not scored, as their right answer is not known. {usage}"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from contextlib import ExitStack
+from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 
-from unswayed.core.errors import UsageError
-from unswayed.core.suite import Suite
-from unswayed.core.values import Json
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Json
 from unswayed.report.export._exporter import FolderExporter, safe_names
 from unswayed.report.export._prompted import CLEAN, Prompt, Prompted, Way
+from unswayed.storage.suite import Suite
 
 CODE = "unswayed_lm_eval.py"  # beside the tasks; it reads the data and tells what is right
 _UNSAFE = r"[^A-Za-z0-9_]+"
@@ -38,7 +38,7 @@ class LmEval(FolderExporter):
         short = safe_names(parts, _UNSAFE)
         name = self._name or f"unswayed_{suite.id[:8]}"
         _write_items(prompted, folder, short)
-        shutil.copyfile(Path(__file__).parent / "_beside" / CODE, folder / CODE)
+        (folder / CODE).write_bytes((files("unswayed.report.export") / "_beside" / CODE).read_bytes())
         for source, part in parts.items():
             config = _task(prompted, source, part, short[source]) | {"task": f"{name}_{short[source]}"}
             (folder / f"{short[source]}.yaml").write_text(yaml(config), encoding="ascii")

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from unswayed.core.errors import MissingExtra, UnswayedError
-from unswayed.core.registry import VERSION
-from unswayed.core.values import Estimate
+from unswayed.base.errors import MissingExtra, UnswayedError
+from unswayed.base.registry import VERSION
+from unswayed.base.values import Estimate
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.results import MEASURES, Results
 from unswayed.report.export._exporter import Exporter, safe_names, write_json

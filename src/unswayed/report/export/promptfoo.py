@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import shutil
+from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 
-from unswayed.core.suite import Suite
-from unswayed.core.values import Json
+from unswayed.base.values import Json
 from unswayed.report.export._exporter import FolderExporter, write_json
 from unswayed.report.export._prompted import Prompt, Prompted
+from unswayed.storage.suite import Suite
 
 
 class Promptfoo(FolderExporter):
@@ -26,7 +26,9 @@ class Promptfoo(FolderExporter):
         with (folder / "tests.jsonl").open("wb") as out:
             for item in prompted.items():
                 out.write(encode(_test(item)) + b"\n")
-        shutil.copyfile(Path(__file__).parent / "_beside" / "unswayed_promptfoo.cjs", folder / "right.cjs")
+        (folder / "right.cjs").write_bytes(
+            (files("unswayed.report.export") / "_beside" / "unswayed_promptfoo.cjs").read_bytes()
+        )
         config = {
             "description": f"unswayed, suite {suite.id}",
             "prompts": ["{{prompt}}"],

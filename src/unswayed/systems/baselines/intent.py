@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core.progress import Progress
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Example, Inputs, Json
+from unswayed.base.progress import Progress
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Example, Inputs, Json
 from unswayed.systems.linear import (
     Floats,
     Rows,

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from unswayed.core.edits import Span, slots_of
-from unswayed.core.errors import UsageError
-from unswayed.core.task import task_named
-from unswayed.core.values import Example, Inputs, Json
+from unswayed.base.edits import Span, slots_of
+from unswayed.base.errors import UsageError
+from unswayed.base.task import task_named
+from unswayed.base.values import Example, Inputs, Json
 from unswayed.systems.hf._lessons import IGNORED, Lesson, Teachable, padded_labels, share
 from unswayed.systems.hf._model import HfSystem, groups
 
 if TYPE_CHECKING:
-    from unswayed.core.suite import Suite
+    from unswayed.storage.suite import Suite
 
 _FIRST = ("premise", "question", "text", "sentence1")  # texts that stand first where names alone do not say it
 

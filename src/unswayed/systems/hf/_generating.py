@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from unswayed.core.errors import UsageError
-from unswayed.core.prompt import Template
-from unswayed.core.reprompt import prompt_of, texts_of
-from unswayed.core.values import Example, Inputs, Json
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Example, Inputs, Json
 from unswayed.systems.device import beside
 from unswayed.systems.hf._lessons import Lesson, Teachable, gold_text, padded_labels
 from unswayed.systems.hf._model import groups
+from unswayed.systems.reprompt import prompt_of, texts_of
+from unswayed.systems.template import Template
 
 # Texts of a task → the prompt where none is given.
 _PROMPTS = {

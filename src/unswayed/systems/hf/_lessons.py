@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from unswayed.core.errors import UsageError
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import UsageError
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Example, Json
 from unswayed.systems.hf._model import Folder, HfSystem, options_of
 from unswayed.systems.training import TrainingSettings, changed, held_out, learnable, need, seeded, threads
 

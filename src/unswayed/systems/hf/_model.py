@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import msgspec
 
-from unswayed.core.errors import StoredFileError, UsageError
-from unswayed.core.ids import content_id
-from unswayed.core.prompt import Template
-from unswayed.core.values import Inputs, Json
+from unswayed.base.errors import StoredFileError, UsageError
+from unswayed.base.ids import content_id
+from unswayed.base.values import Inputs, Json
 from unswayed.systems.device import Halving, beside
 from unswayed.systems.folders import ModelFolder
 from unswayed.systems.system import Failed, System
+from unswayed.systems.template import Template
 from unswayed.systems.training import threads
 
 if TYPE_CHECKING:
-    from unswayed.core.suite import Suite
+    from unswayed.storage.suite import Suite
 
 # The end of an architecture's name → the kind of system that it makes.
 KINDS = {

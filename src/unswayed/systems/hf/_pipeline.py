@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from unswayed.core.edits import Span, bio
-from unswayed.core.errors import UsageError
-from unswayed.core.ids import content_id
-from unswayed.core.prompt import Template
-from unswayed.core.reprompt import prompt_of, texts_of
-from unswayed.core.values import Inputs, Json
+from unswayed.base.edits import Span, bio
+from unswayed.base.errors import UsageError
+from unswayed.base.ids import content_id
+from unswayed.base.values import Inputs, Json
 from unswayed.systems.hf._answering import as_bio, in_order, label_names
 from unswayed.systems.hf._generating import usual_prompt
+from unswayed.systems.reprompt import prompt_of, texts_of
 from unswayed.systems.system import Failed, System
+from unswayed.systems.template import Template
 
 if TYPE_CHECKING:
-    from unswayed.core.suite import Suite
+    from unswayed.storage.suite import Suite
 
 # What a pipeline is for → the tasks that its answers fit.
 _TASKS = {

@@ -12,13 +12,13 @@ import msgspec
 import torch
 from torch import Tensor, nn
 
-from unswayed.core.errors import StoredFileError
-from unswayed.core.files import write_atomically
-from unswayed.core.ids import content_id, file_hash
-from unswayed.core.json import decode
-from unswayed.core.progress import Progress
-from unswayed.core.seeds import Seeds
-from unswayed.core.values import Example
+from unswayed.base.errors import StoredFileError
+from unswayed.base.ids import content_id, file_hash
+from unswayed.base.json import decode
+from unswayed.base.progress import Progress
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Example
+from unswayed.storage.files import write_atomically
 from unswayed.systems.device import learning
 from unswayed.systems.hf._lessons import Lesson, Teachable
 from unswayed.systems.hf._model import Options

@@ -1,6 +1,6 @@
 """Metrics that judge a text against a reference or its source, themselves under test: one a file."""
 
-from unswayed.core.registry import Registry
+from unswayed.base.registry import Registry
 from unswayed.systems.metrics._metric import Metric, Scores, Segment, sacrebleu_metrics
 
 metrics: Registry[Metric] = Registry("metric", Metric, "unswayed.systems.metrics")

@@ -8,16 +8,16 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from unswayed.core.asking import ask
-from unswayed.core.errors import MissingExtra, SystemBroken, UnknownName, UsageError
-from unswayed.core.http.client import Client, HttpSettings, Malformed, Unanswered
-from unswayed.core.ids import content_id
-from unswayed.core.secrets import masked_url
-from unswayed.core.store import AnswerStore
-from unswayed.core.values import Failed, Inputs, Json
+from unswayed.base.errors import MissingExtra, SystemBroken, UnknownName, UsageError
+from unswayed.base.ids import content_id
+from unswayed.base.secrets import masked_url
+from unswayed.base.values import Failed, Inputs, Json
+from unswayed.storage.store import AnswerStore
+from unswayed.systems.asking import ask
 from unswayed.systems.callable import CallableSystem, fingerprint
-from unswayed.systems.http import HttpSystem
+from unswayed.systems.http.client import Client, HttpSettings, Malformed, Unanswered
 from unswayed.systems.system import System, SystemAround
+from unswayed.systems.url import HttpSystem
 
 COMPARED = ("reference", "source", "tag")
 

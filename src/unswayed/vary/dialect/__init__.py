@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Change
 from unswayed.vary.words import cased, some, sounds_as_vowel
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from importlib.resources import files
 
-from unswayed.core.edits import Edit
+from unswayed.base.edits import Edit
 from unswayed.vary.dialect._features import (
     Edits,
     apostrophe,
@@ -21,7 +21,7 @@ from unswayed.vary.english import forms
 from unswayed.vary.sentence import Sentence
 from unswayed.vary.words import cased, word_lists
 
-_IN = word_lists(Path(__file__).parent / "data" / "african_american.toml")
+_IN = word_lists(files("unswayed.vary.dialect") / "data" / "african_american.toml")
 _NOUNS = ("NN", "NNS", "NNP")
 _NEGATED = {"isn't", "aren't", "hasn't", "haven't"}
 

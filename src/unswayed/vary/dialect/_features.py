@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
-from unswayed.core.edits import Edit, apply
-from unswayed.core.errors import UnknownName
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit, apply
+from unswayed.base.errors import UnknownName
+from unswayed.base.seeds import Stream
 from unswayed.vary.english import forms
 from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.sentence import Sentence, sentences

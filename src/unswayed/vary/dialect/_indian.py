@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from importlib.resources import files
 
-from unswayed.core.edits import Edit
+from unswayed.base.edits import Edit
 from unswayed.vary.dialect._features import Edits, asks, dropped, lower, tag
 from unswayed.vary.english import forms
 from unswayed.vary.sentence import MONTHS, WEEKDAYS, Sentence
 from unswayed.vary.words import word_lists
 
-_IN = word_lists(Path(__file__).parent / "data" / "indian_english.toml")
+_IN = word_lists(files("unswayed.vary.dialect") / "data" / "indian_english.toml")
 _BE = {"VBZ": "is", "VB": "are"}
 _VERBS = "is|are|was|were|do|does|did|has|have|had|ca|could|wo|would|should"
 _TAG = re.compile(rf", (?:(?:{_VERBS})n[’']t (?:it|he|she|they|we|you|I)|right)(?=[?,])")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from importlib.resources import files
 
-from unswayed.core.edits import Edit
+from unswayed.base.edits import Edit
 from unswayed.vary.dialect._features import Edits, asks, dropped, joined, lower, replaced, tag
 from unswayed.vary.english import forms
 from unswayed.vary.sentence import Sentence
 from unswayed.vary.words import word_lists
 
-_IN = word_lists(Path(__file__).parent / "data" / "singapore.toml")
+_IN = word_lists(files("unswayed.vary.dialect") / "data" / "singapore.toml")
 _CLOSED = re.compile(r"\s*(?:[.!]|$)")
 _HELPING = "is|are|was|were|do|does|did|has|have|ca|could|wo|would"
 _TAG = re.compile(rf", (?:{_HELPING})n[’']t (?:it|he|she|they|we|you|I)(?=\?)")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
 from unswayed.vary.dialect import Exchange, Place, changed, pairs_of, read_table
 from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.words import checked_choice, checked_rate

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from unswayed.vary.dialect import _indian as shared
-from unswayed.vary.dialect import _singapore as says
+from unswayed.vary.dialect import _indian as shared, _singapore as says
 from unswayed.vary.dialect._features import FeatureOperator, Rule
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any
 
-from unswayed.core.edits import Edit, apply
-from unswayed.core.errors import MissingExtra
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit, apply
+from unswayed.base.errors import MissingExtra
+from unswayed.base.seeds import Stream
 from unswayed.vary.dialect import LONGEST, Place, changed, read_table
 from unswayed.vary.operator import Change, Operator, Text, whole_text
 from unswayed.vary.words import checked_choice, checked_rate

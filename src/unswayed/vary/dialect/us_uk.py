@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from unswayed.core.seeds import Stream
+from unswayed.base.seeds import Stream
 from unswayed.vary.dialect import Exchange, changed, pairs_of, read_table
 from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.words import checked_choice, checked_rate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from unswayed.core.seeds import Stream
+from unswayed.base.seeds import Stream
 
 # How often each slip is seen where one explains the keys: a quarter drop a key, a quarter mix up sounds, …
 _SLIPS = ("drop", "sound", "neighbour", "vowel", "swap", "double", "space")

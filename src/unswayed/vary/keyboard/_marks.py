@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
 from unswayed.vary.typists import Sitting, typed_mark
 
 # The mark that a Chinese keyboard gives for the narrow one, and the marks that are mistaken for each other.

@@ -9,8 +9,8 @@ from itertools import accumulate
 from math import exp
 from typing import NamedTuple
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.keyboard._keys import slip
 from unswayed.vary.keyboard._marks import type_other

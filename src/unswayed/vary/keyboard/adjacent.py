@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from unswayed.core.edits import Edit, OneEach
-from unswayed.core.seeds import AT_ONCE, Stream, Streams, below
+from unswayed.base.edits import Edit, OneEach
+from unswayed.base.seeds import AT_ONCE, Stream, Streams, below
 from unswayed.vary.block import BlockOperator, SingleEdits, Texts
-from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, Run, Stroke, layout_for
-from unswayed.vary.keyboard.layouts import layout as layout_named
+from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, Run, Stroke, layout as layout_named, layout_for
 from unswayed.vary.operator import Change, Text
 from unswayed.vary.words import checked_rate, picked, some
 

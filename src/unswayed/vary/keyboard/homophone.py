@@ -7,8 +7,8 @@ from functools import lru_cache
 from math import log, log1p
 from typing import TYPE_CHECKING, NamedTuple
 
-from unswayed.core.edits import Edit, OneEach
-from unswayed.core.seeds import Stream, Streams
+from unswayed.base.edits import Edit, OneEach
+from unswayed.base.seeds import Stream, Streams
 from unswayed.vary.block import BlockOperator, SingleEdits, Texts
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.operator import Change, Text

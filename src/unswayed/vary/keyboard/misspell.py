@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
+from importlib.resources import files
 
-from unswayed.core.edits import Edit, OneEach
-from unswayed.core.seeds import Stream, Streams
+from unswayed.base.edits import Edit, OneEach
+from unswayed.base.seeds import Stream, Streams
 from unswayed.vary.block import BlockOperator, SingleEdits, Texts
 from unswayed.vary.operator import Change, Text
 from unswayed.vary.words import cased, checked_rate, some
 
-_DATA = Path(__file__).parent / "data"
+_DATA = files("unswayed.vary.keyboard") / "data"
 
 
 def _lines(name: str) -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from math import log
 
-from unswayed.core.edits import apply
-from unswayed.core.errors import UsageError
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import apply
+from unswayed.base.errors import UsageError
+from unswayed.base.seeds import Stream
 from unswayed.vary.keyboard import ime
 from unswayed.vary.keyboard._typist import Typist
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from importlib.resources import files
 
 import msgspec
 
-from unswayed.core.edits import Edit, apply
-from unswayed.core.errors import UsageError
-from unswayed.core.ids import content_id
-from unswayed.core.seeds import Stream
-from unswayed.core.values import Json
+from unswayed.base.edits import Edit, apply
+from unswayed.base.errors import UsageError
+from unswayed.base.ids import content_id
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Json
 from unswayed.vary.frequency import ranks
 from unswayed.vary.hands import Hands
-from unswayed.vary.keyboard.layouts import LANGUAGES, layout_for
-from unswayed.vary.keyboard.layouts import layout as layout_named
+from unswayed.vary.keyboard.layouts import LANGUAGES, layout as layout_named, layout_for
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text, in_params
 from unswayed.vary.phone import autocorrected, on_phone
 from unswayed.vary.slip_profile import Profiles, profiles
 from unswayed.vary.words import checked_choice
 
-_DATA = Path(__file__).parent / "data"
+_DATA = files("unswayed.vary.keyboard") / "data"
 SHIPPED = ("noiseqa", "aalto", "ruspellru")
 _OF_LANGUAGE = {"ru": "ruspellru"}
 # Written without spaces, or composed from several keys: slips of letters and spaces are not what happens there.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from importlib.resources import files
 
-from unswayed.core.edits import Edit
+from unswayed.base.edits import Edit
 from unswayed.vary.english import forms
 from unswayed.vary.meaning._table import MeaningChange
 from unswayed.vary.sentence import Sentence, sentences
 from unswayed.vary.words import word_lists
 
-_IN = word_lists(Path(__file__).parent / "data" / "words.toml")
+_IN = word_lists(files("unswayed.vary.meaning") / "data" / "words.toml")
 _OWN = frozenset(["his", "her", "their", "my", "our", "your"])
 _VERBS = ("VBZ", "VBD", "VB", "MD")
 

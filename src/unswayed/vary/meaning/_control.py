@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
 from unswayed.vary.meaning._english import English
 from unswayed.vary.meaning._table import (
     LANGUAGES,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.resources import files
 from itertools import pairwise
-from pathlib import Path
 
-from unswayed.core.edits import Edit
+from unswayed.base.edits import Edit
 from unswayed.vary.english import Word, tagged
 from unswayed.vary.meaning._added import added
 from unswayed.vary.meaning._shortened import shortened
 from unswayed.vary.meaning._table import MeaningChange, Token, clear, table, tokens, without
 from unswayed.vary.words import word_lists
 
-_IN = word_lists(Path(__file__).parent / "data" / "words.toml")
+_IN = word_lists(files("unswayed.vary.meaning") / "data" / "words.toml")
 _AUXILIARY = _IN["be"] | _IN["have"] | _IN["do"] | _IN["modal"]
 _CONTRACTED = _IN["be"] | _IN["have"] | _IN["do"] | {"could", "would", "should"}
 _SENSES = {"v": ("VB", "VBD", "VBZ", "VBN", "VBG"), "n": ("NN", "NNS"), "j": ("JJ",), "r": ("RB",)}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from importlib.resources import files
 
-from unswayed.core.edits import Edit
+from unswayed.base.edits import Edit
 from unswayed.vary.meaning._table import MeaningChange, without
 from unswayed.vary.sentence import Sentence, sentences
 from unswayed.vary.words import cased, sounds_as_vowel, word_lists
 
-_IN = word_lists(Path(__file__).parent / "data" / "words.toml")
+_IN = word_lists(files("unswayed.vary.meaning") / "data" / "words.toml")
 _NOUNS = ("NN", "NNS", "NNP")
 _VERBS = ("VB", "VBD", "VBZ", "VBG", "VBN")
 _LONGEST = 6  # words of a phrase that is left out

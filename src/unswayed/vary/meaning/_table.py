@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from unswayed.core.edits import Edit
+from unswayed.base.edits import Edit
 from unswayed.vary.words import cased, sounds_as_vowel
 
 LANGUAGES = ("en", "pt", "zh")

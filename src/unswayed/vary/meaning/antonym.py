@@ -6,8 +6,8 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.words import cased, checked_rate, some
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
-from unswayed.core.errors import UsageError
-from unswayed.core.seeds import Stream
-from unswayed.core.values import Json
+from unswayed.base.errors import UsageError
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Json
 from unswayed.systems.rewrite import Rewriter, rewriting_prompt
 from unswayed.vary.operator import Change, Text, pinned_system, whole_text
 from unswayed.vary.paraphrase.chat import ChatParaphrase
 
-PROMPTS = Path(__file__).parent / "prompts"
+PROMPTS = files("unswayed.vary.meaning") / "prompts"
 WAYS = ("replace", "insert", "delete")
 _UNIT = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff_]+|[^\w\s]")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unswayed.core.seeds import Stream
+from unswayed.base.seeds import Stream
 from unswayed.vary.meaning._control import ControlOperator
 from unswayed.vary.words import checked_choice
 

@@ -6,17 +6,17 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
+from importlib.resources import files
 from itertools import combinations, pairwise
-from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.core.edits import Edit
+from unswayed.base.edits import Edit
 from unswayed.vary.english import BE, DO, HAVE, Word, forms, tagged
 from unswayed.vary.paraphrase._frames import DATA
 from unswayed.vary.sentence import MONTHS, WEEKDAYS
 from unswayed.vary.words import sounds_as_vowel, word_lists
 
-_LISTS = word_lists(Path(__file__).parent / "data" / "words.toml")
+_LISTS = word_lists(files("unswayed.vary.paraphrase") / "data" / "words.toml")
 _TELLING, _FRAMING, _NUMBERS = (
     _LISTS["telling"] - _LISTS["topics"] | _LISTS["turning"],
     _LISTS["framing"],

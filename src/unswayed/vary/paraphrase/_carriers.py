@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from importlib.resources import files
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.core.edits import Edit, slots_of
-from unswayed.core.values import Example, Json
+from unswayed.base.edits import Edit, slots_of
+from unswayed.base.values import Example, Json
 from unswayed.vary.english import BE, DO, HAVE, STOPWORDS
 from unswayed.vary.words import sounds_as_vowel, word_lists
 
 _ARTICLES = ("a", "an")
 _LEAST, _COMMON = 3, 0.02  # rows, and share of the rows of an intent, from which on a word is one of the intent's
-_TELLING = word_lists(Path(__file__).parent / "data" / "words.toml")["telling"]
+_TELLING = word_lists(files("unswayed.vary.paraphrase") / "data" / "words.toml")["telling"]
 _FUNCTION = frozenset(word for _, word in STOPWORDS) | BE | HAVE | DO
 
 

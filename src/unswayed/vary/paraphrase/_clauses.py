@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 
 from unswayed.vary.english import BE, forms
 from unswayed.vary.sentence import MONTHS, WEEKDAYS, Rewrite, Sentence, capital
@@ -121,7 +121,7 @@ def _sources(sentence: Sentence, commas: list[int]) -> Iterator[tuple[str, str]]
             yield f"{capital(sentence.said(that, n))}, {sentence.moved(0, end + 1)}", "the source at the end"
 
 
-_IN = word_lists(Path(__file__).parent / "data" / "words.toml")
+_IN = word_lists(files("unswayed.vary.paraphrase") / "data" / "words.toml")
 _SELVES = ("himself", "herself", "itself", "themselves", "each", "it")
 _WAS = {"was": "VBD", "were": "VBD", "is": "VBZ", "are": "VBZ"}
 _NOT_DOERS = WEEKDAYS | MONTHS | _IN["no_doers"]

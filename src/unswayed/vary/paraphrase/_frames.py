@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
+from importlib.resources import files
 from typing import NamedTuple
 
 from unswayed.vary.english import BE, HAVE, forms, tagger
 from unswayed.vary.sentence import Sentence
 
-DATA = tomllib.loads((Path(__file__).parent / "data" / "commands.toml").read_text("utf-8"))
+DATA = tomllib.loads((files("unswayed.vary.paraphrase") / "data" / "commands.toml").read_text("utf-8"))
 _DOABLE = frozenset(DATA["doable"].split())
 
 

@@ -6,23 +6,24 @@ import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from unswayed.core.asking import Asking, ask
-from unswayed.core.errors import SystemBroken, UsageError
-from unswayed.core.http.chat import json_in
-from unswayed.core.secrets import masked_spec
-from unswayed.core.seeds import Stream
-from unswayed.core.store import AnswerStore
-from unswayed.core.values import Inputs, Json, Output
+from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.secrets import masked_spec
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Inputs, Json, Output
+from unswayed.storage.store import AnswerStore
+from unswayed.systems.asking import Asking, ask
+from unswayed.systems.http.chat import json_in
 from unswayed.systems.opening import open_system
 from unswayed.systems.rewrite import Rewriter, rewriting_prompt
 from unswayed.vary.operator import BatchOperator, Change, Text, in_params, pinned_system, whole_text
 
-PROMPTS = Path(__file__).parent / "prompts"
+PROMPTS = files("unswayed.vary.paraphrase") / "prompts"
 _TRIES = 3  # times that a model may answer with something that does not count
 
 

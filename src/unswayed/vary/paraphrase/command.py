@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from unswayed.core.edits import Edit, apply
-from unswayed.core.errors import UnknownName
-from unswayed.core.seeds import Stream
-from unswayed.core.values import Example
+from unswayed.base.edits import Edit, apply
+from unswayed.base.errors import UnknownName
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Example
 from unswayed.vary.english import tagged
 from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.paraphrase._alike import Alike, edits_between

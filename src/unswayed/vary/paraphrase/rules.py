@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import islice
 
-from unswayed.core.edits import Edit, apply
-from unswayed.core.errors import UnknownName
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit, apply
+from unswayed.base.errors import UnknownName
+from unswayed.base.seeds import Stream
 from unswayed.vary.english import Word, kind_of, tagged
 from unswayed.vary.fitting import Asked
 from unswayed.vary.operator import BatchOperator, Change, Text, whole_text

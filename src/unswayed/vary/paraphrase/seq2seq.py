@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from unswayed.core.asking import ask
-from unswayed.core.errors import UsageError
-from unswayed.core.ids import content_id
-from unswayed.core.seeds import Stream
-from unswayed.core.values import Inputs, Json
+from unswayed.base.errors import UsageError
+from unswayed.base.ids import content_id
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Inputs, Json
+from unswayed.systems.asking import ask
 from unswayed.systems.opening import open_system
 from unswayed.systems.rewrite import Rewriter, weights_id
 from unswayed.vary.operator import BatchOperator, Change, Text, in_params, whole_text

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from unswayed.core.chat import CHAT, is_chat
-from unswayed.core.errors import UsageError
-from unswayed.core.ids import canonical
-from unswayed.core.json import decode
-from unswayed.core.reprompt import PROMPT, Reprompt
-from unswayed.core.seeds import Stream
-from unswayed.core.values import Example, Inputs, Json
+from unswayed.base.chat import CHAT, is_chat
+from unswayed.base.errors import UsageError
+from unswayed.base.ids import canonical
+from unswayed.base.json import decode
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Example, Inputs, Json
+from unswayed.systems.reprompt import PROMPT, Reprompt
 from unswayed.vary.operator import PromptOperator, Rewritten
 
 _SYSTEM = ("system", "developer")

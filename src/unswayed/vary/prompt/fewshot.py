@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unswayed.core.chat import CHAT, is_chat
-from unswayed.core.errors import UsageError
-from unswayed.core.reprompt import Reprompt, Shot
-from unswayed.core.seeds import Stream
-from unswayed.core.values import Example, Inputs, Json
+from unswayed.base.chat import CHAT, is_chat
+from unswayed.base.errors import UsageError
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Example, Inputs, Json
+from unswayed.systems.reprompt import Reprompt, Shot
 from unswayed.vary.prompt._reprompting import Reprompting
 
 

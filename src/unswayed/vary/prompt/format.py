@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from unswayed.core.errors import UnknownName
-from unswayed.core.reprompt import Reprompt
-from unswayed.core.seeds import Stream
+from unswayed.base.errors import UnknownName
+from unswayed.base.seeds import Stream
+from unswayed.systems.reprompt import Reprompt
 from unswayed.vary.prompt._reprompting import Reprompting
 
 _CHOICES: dict[str, tuple[object, ...]] = {

@@ -6,25 +6,26 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from unswayed.core.asking import Asking, ask
-from unswayed.core.errors import UsageError
-from unswayed.core.ids import file_hash
-from unswayed.core.outside import read_bounded
-from unswayed.core.prompt import Template
-from unswayed.core.reprompt import Reprompt
-from unswayed.core.seeds import Stream
-from unswayed.core.store import AnswerStore
-from unswayed.core.values import Example, Json
+from unswayed.base.errors import UsageError
+from unswayed.base.ids import file_hash
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Example, Json
+from unswayed.storage.store import AnswerStore
+from unswayed.storage.untrusted_files import read_bounded
+from unswayed.systems.asking import Asking, ask
 from unswayed.systems.opening import open_system
+from unswayed.systems.reprompt import Reprompt
 from unswayed.systems.rewrite import Rewriter, rewriting_prompt
+from unswayed.systems.template import Template
 from unswayed.vary.operator import in_params, pinned_system
 from unswayed.vary.paraphrase.chat import paraphrases
 from unswayed.vary.prompt._reprompting import Reprompting
 
-PROMPTS = Path(__file__).parent / "prompts"
+PROMPTS = files("unswayed.vary.prompt") / "prompts"
 _OPENINGS = (
     "",
     "Please do the following.",

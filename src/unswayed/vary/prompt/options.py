@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from unswayed.core.choices import CHOICES, LETTERS, choices_in, lettered
-from unswayed.core.errors import UsageError
-from unswayed.core.seeds import Stream
-from unswayed.core.values import Example
+from unswayed.base.choices import CHOICES, LETTERS, choices_in, lettered
+from unswayed.base.errors import UsageError
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Example
 from unswayed.vary.operator import PromptOperator, Rewritten
 from unswayed.vary.prompt._reprompting import checked_share
 

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import accumulate
 
-from unswayed.core.seeds import Stream
+from unswayed.base.seeds import Stream
 from unswayed.vary.spoken._phones import CODES, VOWELS, akin
 from unswayed.vary.spoken._speako import NAME, ONLY_SAID, ears
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Seeds, Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Seeds, Stream
 from unswayed.vary.listeners import COMMON_RANK, NUMBER, ListenerProfile, accented, raisable, word_class
 from unswayed.vary.speech._lattice import Lattice, lattice
 from unswayed.vary.speech._writing import (

@@ -6,15 +6,15 @@ import lzma
 import re
 from collections.abc import Sequence, Set
 from functools import cache, lru_cache
+from importlib.resources import files
 from math import exp, log
-from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.core.seeds import Stream
+from unswayed.base.seeds import Stream
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.speech._sounds import LONGEST, Ear, Syllable, Vocabulary
 
-_PAIRS_FILE = Path(__file__).parent / "data" / "pairs.txt.xz"
+_PAIRS_FILE = files("unswayed.vary.speech") / "data" / "pairs.txt.xz"
 _FOLLOWER = re.compile(r"(\D+)(\d+)")
 _TOTAL = log(60_000_000)  # running words that the word list was counted in
 _PAIRS = 0.6  # how much the pair of words counts against the word alone

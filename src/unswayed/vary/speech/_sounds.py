@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
+from importlib.resources import files
 from math import log
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from unswayed.vary.chinese import APART, lexicon, listed
 from unswayed.vary.words import summed
 
-_TONES = Path(__file__).parent / "data" / "tones.txt"
+_TONES = files("unswayed.vary.speech") / "data" / "tones.txt"
 _INITIAL = re.compile(r"zh|ch|sh|[bpmfdtnlgkhjqxrzcsyw]?")
 _MARKED = re.compile(r"(.)(\d)")
 NEUTRAL = 5

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import exp
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Seeds, Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Seeds, Stream
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.people import SpeakerProfile, normal, rare_character, spoken_class
 from unswayed.vary.speech._numerals import LETTERS, SPOKEN, Writing, closing, mark_class, rewrites

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from unswayed.core.edits import Edit
-from unswayed.core.errors import UnknownName
-from unswayed.core.ids import content_id
-from unswayed.core.seeds import Stream
-from unswayed.core.values import Json
+from unswayed.base.edits import Edit
+from unswayed.base.errors import UnknownName
+from unswayed.base.ids import content_id
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Json
 from unswayed.vary.listeners import ACCENTS, listener
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
 from unswayed.vary.speech._listener import PIECE, Listener

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from unswayed.core.errors import UnknownName
-from unswayed.core.seeds import Stream
+from unswayed.base.errors import UnknownName
+from unswayed.base.seeds import Stream
 from unswayed.vary.chinese import han
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
 from unswayed.vary.people import GROUPS, new_speaker, speakers

@@ -10,10 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unswayed.core.errors import SystemBroken, UsageError
-from unswayed.core.ids import content_id
-from unswayed.core.seeds import Stream
-from unswayed.core.values import Json
+from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.ids import content_id
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Json
 from unswayed.systems.opening import open_system
 from unswayed.systems.recognise import WORDS, Recogniser, folder_content, heard
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text, in_params, pinned_system, whole_text

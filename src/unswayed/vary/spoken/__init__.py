@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from unswayed.core.edits import Edit, OneEach
-from unswayed.core.seeds import Stream, Streams
+from unswayed.base.edits import Edit, OneEach
+from unswayed.base.seeds import Stream, Streams
 from unswayed.vary.block import BlockOperator, SingleEdits, Texts
 from unswayed.vary.english import BE, DO, HAVE, SHORT, Line, line_of
 from unswayed.vary.operator import Change, Text

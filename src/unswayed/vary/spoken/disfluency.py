@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from unswayed.core.edits import Edit
-from unswayed.core.errors import UnknownName
-from unswayed.core.ids import content_id
-from unswayed.core.seeds import Stream
-from unswayed.core.values import Example, Json
+from unswayed.base.edits import Edit
+from unswayed.base.errors import UnknownName
+from unswayed.base.ids import content_id
+from unswayed.base.seeds import Stream
+from unswayed.base.values import Example, Json
 from unswayed.vary.disfluencies import AGAIN, BARE, KINDS, disfluencies, only_closed
 from unswayed.vary.english import Word, tagged
 from unswayed.vary.operator import Change, Operator, Text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unswayed.core.edits import Edit, OneEach
-from unswayed.core.seeds import Stream, Streams
+from unswayed.base.edits import Edit, OneEach
+from unswayed.base.seeds import Stream, Streams
 from unswayed.vary.block import BlockOperator, SingleEdits, Texts
 from unswayed.vary.operator import Change, Text
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from importlib.resources import files
 
-from unswayed.core.edits import Edit, OneEach
-from unswayed.core.seeds import Stream, Streams
+from unswayed.base.edits import Edit, OneEach
+from unswayed.base.seeds import Stream, Streams
 from unswayed.vary.block import BlockOperator, SingleEdits, Texts
 from unswayed.vary.operator import Change, Text
 
-FILLERS = (Path(__file__).parent / "data" / "filler_end.txt").read_text("utf-8").splitlines()
+FILLERS = (files("unswayed.vary.spoken") / "data" / "filler_end.txt").read_text("utf-8").splitlines()
 _SAID = [f" {filler}" for filler in FILLERS]
 _SAID_IN_TOKENS = [said.replace("?", " ?") for said in _SAID]
 _NOTES = [f'"{filler}" at the end' for filler in FILLERS]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
 from unswayed.vary.operator import BatchOperator, Change, Text
 from unswayed.vary.spoken._phones import letters_of
 from unswayed.vary.spoken._speako import Ears, Heard, ears

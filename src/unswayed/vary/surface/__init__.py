@@ -8,16 +8,16 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
+from importlib.resources import files
 from typing import ClassVar
 
-from unswayed.core.edits import Edit, apply
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit, apply
+from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.words import checked_choice, checked_rate, some
 
-DATA = Path(__file__).parent / "data"
-_ENGLISH = Path(__file__).parents[1] / "spoken" / "data" / "speako_words.tsv.gz"
+DATA = files("unswayed.vary.surface") / "data"
+_ENGLISH = files("unswayed.vary") / "spoken" / "data" / "speako_words.tsv.gz"
 LONGEST = 20_000  # characters of a text that are looked at
 _NOTED = 5  # edits that a note names
 
@@ -121,8 +121,8 @@ def in_name(text: str, word: re.Match[str]) -> bool:
 @lru_cache(1)
 def english_words() -> frozenset[str]:
     """About 50,000 English words, to see whether a change makes another word."""
-    with gzip.open(_ENGLISH, "rt", encoding="utf-8") as lines:
-        return frozenset(line.partition("\t")[0] for line in lines)
+    lines = gzip.decompress(_ENGLISH.read_bytes()).decode().splitlines()
+    return frozenset(line.partition("\t")[0] for line in lines)
 
 
 def another_word(new: str, language: str) -> bool:

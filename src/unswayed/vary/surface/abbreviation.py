@@ -6,8 +6,8 @@ import re
 import tomllib
 from functools import cache
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.surface import DATA, LONGEST, Fixed, base, in_name, noted
 from unswayed.vary.words import cased, checked_rate, some
@@ -24,7 +24,10 @@ class Abbreviation(Operator):
     """
 
     version = 2
-    languages = ("en", *sorted(file.stem for file in _FILES.glob("*.toml") if file.stem != "en"))
+    languages = (
+        "en",
+        *sorted(file.name[:-5] for file in _FILES.iterdir() if file.name.endswith(".toml") and file.name != "en.toml"),
+    )
     presets = ("surface",)
     example = ("please call me tomorrow before you leave", "please call me tomorrow b4 you leave")
 

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Text
 from unswayed.vary.surface import CASED, LONGEST, SurfaceOperator, base
 

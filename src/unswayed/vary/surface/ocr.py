@@ -9,8 +9,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from unswayed.core.edits import Edit, OneEach
-from unswayed.core.seeds import Stream, Streams, below
+from unswayed.base.edits import Edit, OneEach
+from unswayed.base.seeds import Stream, Streams, below
 from unswayed.vary.block import BlockOperator, SingleEdits, Texts
 from unswayed.vary.operator import Change, Text
 from unswayed.vary.surface import CYRILLIC, LATIN, LONGEST, Fixed, another_word, base, joined, noted

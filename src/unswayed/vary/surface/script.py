@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from unswayed.core.edits import Edit
-from unswayed.core.seeds import Stream
+from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Text
 from unswayed.vary.surface import LONGEST, Fixed, SurfaceOperator, base
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core import file_hash
-from unswayed.core.errors import SystemBroken, UnknownName, UsageError
+from unswayed.base import file_hash
+from unswayed.base.errors import SystemBroken, UnknownName, UsageError
 from unswayed.papers.dialect.metrics.environment import install, python
 from unswayed.systems import Metric, Scores, Segment, open_system
 

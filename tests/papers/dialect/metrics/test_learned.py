@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.errors import UsageError
+from unswayed.base.errors import UsageError
 from unswayed.systems import Metric, Scores, Segment, open_system
 
 torch = pytest.importorskip("torch", reason="needs unswayed[hf]")

@@ -12,11 +12,10 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from unswayed.core.errors import DataError, UsageError
-from unswayed.core.seeds import Seeds
+from unswayed.base.errors import DataError, UsageError
+from unswayed.base.seeds import Seeds
 from unswayed.papers.dialect.nano.config import read_config
 from unswayed.papers.dialect.nano.corpus import Rating, Sentence, Shards, Tags, judged, ratings, records, url_region
 from unswayed.systems import Metric, Scores, Segment, open_system

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.core.values import Example
+from unswayed.base.values import Example
 
 pytest.importorskip("torch", reason="needs the extra hf")
 

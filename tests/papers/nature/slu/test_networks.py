@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from samples import slu
 
-from unswayed.core.errors import StoredFileError
-from unswayed.core.task import task_named
-from unswayed.core.values import Example
+from unswayed.base.errors import StoredFileError
+from unswayed.base.task import task_named
+from unswayed.base.values import Example
 from unswayed.papers.nature.slu.layers import Chain
 from unswayed.papers.nature.slu.models import SluSystem
 from unswayed.systems.network import Batch, Encoder, windows

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from unswayed.core.errors import DataError, MissingExtra, UsageError
-from unswayed.core.values import Example
+from unswayed.base.errors import DataError, MissingExtra, UsageError
+from unswayed.base.values import Example
 from unswayed.papers.nature.slu.models import Bilstm, Birnn, Jointbert, Stackprop
 from unswayed.systems import training as _torch
 from unswayed.systems.opening import open_system

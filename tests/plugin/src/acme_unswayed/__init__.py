@@ -1,6 +1,6 @@
 """A plug-in as anybody might write one; the tests install it for real."""
 
-from unswayed.core.edits import Edit
+from unswayed.base.edits import Edit
 from unswayed.report.export import FolderExporter
 from unswayed.vary.operator import Change, Operator
 

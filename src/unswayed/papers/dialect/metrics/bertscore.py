@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unswayed.core import Json, MissingExtra, UsageError
+from unswayed.base import Json, MissingExtra, UsageError
 from unswayed.systems import Metric, ModelFolder, Segment
 from unswayed.systems.device import learning
 

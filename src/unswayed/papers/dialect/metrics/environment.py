@@ -9,8 +9,9 @@ import venv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from unswayed.core import Inputs, Json, Lock, SystemBroken, UnknownName, UsageError, file_hash, require_trust
-from unswayed.systems import Failed, Metric, ModelFolder, ProcessSystem, Segment
+from unswayed.base import Inputs, Json, SystemBroken, UnknownName, UsageError, file_hash
+from unswayed.storage import Lock
+from unswayed.systems import Failed, Metric, ModelFolder, ProcessSystem, Segment, require_trust
 from unswayed.systems.device import chosen
 
 # What each metric is made of, tried together: the metrics' own ranges let in versions with which they fail. What these

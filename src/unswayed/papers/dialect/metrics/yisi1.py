@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.core import DataError, Json, file_hash
+from unswayed.base import DataError, Json, file_hash
 from unswayed.systems import Metric, Segment
 
 Array = npt.NDArray[np.float32]

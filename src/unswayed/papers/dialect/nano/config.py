@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from unswayed.core import DataError
+from unswayed.base import DataError
 
 Format = Literal["reference", "source", "both"]
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from unswayed.core import (
+from unswayed.base import (
     DataError,
     Json,
     MissingExtra,
@@ -24,9 +24,9 @@ from unswayed.core import (
     decode_json,
     identifier_installed,
     identify_row,
-    read_batches,
 )
 from unswayed.papers.dialect.nano.config import Format
+from unswayed.storage import read_batches
 
 ANY = "any"  # the region of a tag that names a language alone: pt-any
 

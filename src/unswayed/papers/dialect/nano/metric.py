@@ -8,7 +8,7 @@ from typing import cast
 
 import msgspec
 
-from unswayed.core import Json, StoredFileError, UsageError, decode_json, file_hash
+from unswayed.base import Json, StoredFileError, UsageError, decode_json, file_hash
 from unswayed.papers.dialect.nano.config import Format
 from unswayed.papers.dialect.nano.corpus import ANY, Rating, acceptability, judged
 from unswayed.papers.dialect.nano.training import Trained, load
@@ -17,7 +17,7 @@ from unswayed.systems.training import TrainingSettings, need, threads
 
 
 class NanoMetric(Metric):
-    """A NANO model in a folder, as `unswayed train nano` leaves it: it uses what it was fine-tuned with, and the tag."""
+    """A NANO model in a folder, as `unswayed train nano` leaves it: it uses what it was tuned with, and the tag."""
 
     deterministic = True
 

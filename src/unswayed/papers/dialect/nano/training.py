@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unswayed.core import Progress, Seeds, Stream, UsageError, content_id, decode_json, write_atomically
+from unswayed.base import Progress, Seeds, Stream, UsageError, content_id, decode_json
 from unswayed.papers.dialect.nano.config import Config, Finetuning, Pretraining
 from unswayed.papers.dialect.nano.corpus import (
     ANY,
@@ -28,6 +28,7 @@ from unswayed.papers.dialect.nano.corpus import (
     ratings,
 )
 from unswayed.score import kendall
+from unswayed.storage import write_atomically
 from unswayed.systems import ModelFolder
 from unswayed.systems.device import beside
 from unswayed.systems.loop import Checkpoint, Loop

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import msgspec
 
-from unswayed.core import Example, Inputs, Json, UsageError, canonical, decode_json
+from unswayed.base import Example, Inputs, Json, UsageError, canonical, decode_json
 from unswayed.systems import Failed
 from unswayed.systems.device import beside, learning, placed
 from unswayed.systems.training import (

@@ -10,7 +10,7 @@ import msgspec
 import torch
 from torch import Tensor, nn
 
-from unswayed.core import Seeds
+from unswayed.base import Seeds
 from unswayed.systems.device import beside
 from unswayed.systems.loop import Loop
 from unswayed.systems.network import Batch, Front, Gold, Network, Sentence, answers, padded, windows

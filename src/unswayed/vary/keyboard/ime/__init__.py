@@ -17,14 +17,15 @@ import tempfile
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
+from importlib.resources import as_file, files
 from os.path import commonprefix
 from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple
 
-from unswayed.core.errors import UnknownName, UsageError
-from unswayed.core.files import write_atomically
-from unswayed.core.ids import file_hash
+from unswayed.base.errors import UnknownName, UsageError
+from unswayed.base.ids import file_hash
+from unswayed.storage.files import write_atomically
 from unswayed.vary.chinese import sounds
 
 
@@ -134,12 +135,13 @@ def engine(name: str) -> Engine:
     lacks = lacking(name)
     if lacks:
         raise EngineMissing(name, f"there is no {_ROOT}/{lacks}")
-    module = importlib.import_module(f"unswayed.vary.keyboard.ime.{name}")
+    package = "unswayed.vary.keyboard.ime" if name == "embedded" else "unswayed.lab.ime"
+    module = importlib.import_module(f"{package}.{name}")
     opened: Engine = module.open_engine()
     return opened
 
 
-_SHIMS = Path(__file__).parent / "shims"
+_SHIMS = files("unswayed.lab.ime") / "shims"
 
 
 def load(name: str, library: str) -> ctypes.CDLL:
@@ -177,7 +179,8 @@ def shim(name: str, flags: list[str]) -> ctypes.CDLL:
         cache = user_folder("ime")  # for this process alone
     built = cache / f"{name}-{mark}.so"
     if not _is_whole(built):
-        _compile(name, source, built, flags)
+        with as_file(source) as file:
+            _compile(name, file, built, flags)
     return load(name, str(built))
 
 

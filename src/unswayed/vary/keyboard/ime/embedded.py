@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from importlib.resources import files
 from operator import itemgetter
 from string import ascii_lowercase
 from typing import Any
 
-from unswayed.vary.chinese import APART, WORDS_FILE, Lexicon, lexicon
+from unswayed.vary.chinese import APART, Lexicon, lexicon
 from unswayed.vary.keyboard.ime import LONGEST, MOST_KNOWN, UNRANKED, Candidate, Engine, typable
 
 _BEAM = 4  # readings of the keys, and whole conversions, that are kept
@@ -223,4 +224,4 @@ def _ceilings(*lists: list[float]) -> list[float]:
 
 
 def open_engine() -> Engine:
-    return Embedded(lexicon(), Lexicon.read(WORDS_FILE.with_name("phrases.txt.gz")))
+    return Embedded(lexicon(), Lexicon.read(files("unswayed.vary.keyboard") / "data" / "phrases.txt.gz"))

@@ -9,14 +9,14 @@ import json
 import lzma
 import tomllib
 from functools import lru_cache
-from pathlib import Path
+from importlib.resources import files
 
-from unswayed.core.errors import UnknownName
+from unswayed.base.errors import UnknownName
 from unswayed.vary.keyboard.layouts.layout import Layout, Near, Run, Stroke
 
 __all__ = ["LANGUAGES", "Layout", "Near", "Run", "Stroke", "languages_of", "layout", "layout_for", "names"]
 
-_HERE = Path(__file__).parent
+_HERE = files("unswayed.vary.keyboard.layouts")
 _CHOSEN = tomllib.loads((_HERE / "languages.toml").read_text("utf-8"))
 _OWN = _CHOSEN["own"].split()
 _DEFAULTS = {tag: name for name, tags in _CHOSEN["layouts"].items() for tag in tags.split()}

@@ -1,0 +1,74 @@
+from unswayed.api import carry_out, check, estimate_cost, vary_text
+from unswayed.base.edits import Edit
+from unswayed.base.errors import UnswayedError
+from unswayed.base.seeds import Stream
+from unswayed.base.task import Task
+from unswayed.base.values import Estimate, Example, Failed, Output, Variant
+from unswayed.data import Reader, ReadOptions, read_examples
+from unswayed.measure import compare, measure_run
+from unswayed.measure.compared import Comparison
+from unswayed.measure.gates import Verdict
+from unswayed.measure.results import Results
+from unswayed.report.compare_page import write_comparison
+from unswayed.report.html import write_report
+from unswayed.report.view import write_view
+from unswayed.run.engine import run_system
+from unswayed.run.making import make_suite
+from unswayed.run.plan import DataPlan, GatePlan, MeasurePlan, Plan, SystemPlan, VaryPlan, read_plan
+from unswayed.run.record import Run
+from unswayed.run.spending import CostEstimate, Spending
+from unswayed.run.workers import Engine
+from unswayed.score import Scorer
+from unswayed.storage.suite import Suite
+from unswayed.systems import System, open_system
+from unswayed.systems.asking import Asking
+from unswayed.vary import Change, Operator, OperatorSpec, Text
+
+__all__ = [
+    "Asking",
+    "Change",
+    "Comparison",
+    "CostEstimate",
+    "DataPlan",
+    "Edit",
+    "Engine",
+    "Estimate",
+    "Example",
+    "Failed",
+    "GatePlan",
+    "MeasurePlan",
+    "Operator",
+    "OperatorSpec",
+    "Output",
+    "Plan",
+    "ReadOptions",
+    "Reader",
+    "Results",
+    "Run",
+    "Scorer",
+    "Spending",
+    "Stream",
+    "Suite",
+    "System",
+    "SystemPlan",
+    "Task",
+    "Text",
+    "UnswayedError",
+    "Variant",
+    "VaryPlan",
+    "Verdict",
+    "carry_out",
+    "check",
+    "compare",
+    "estimate_cost",
+    "make_suite",
+    "measure_run",
+    "open_system",
+    "read_examples",
+    "read_plan",
+    "run_system",
+    "vary_text",
+    "write_comparison",
+    "write_report",
+    "write_view",
+]

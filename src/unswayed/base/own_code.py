@@ -1,0 +1,98 @@
+"""Errors in a user's own code, as text: the frames of that code; with UNSWAYED_DEBUG commands show all frames."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+import traceback
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from types import FrameType
+
+from unswayed.base.errors import option
+
+_MOST_FRAMES = 4  # of the user's, the innermost
+_LONGEST = 2000
+_INSIDE = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>")  # they stand in a line that is shown
+
+
+def installed(file: Path) -> bool:
+    """Is it part of Python, or of a package that was installed? Their versions are others' to keep."""
+    place = file.resolve()
+    return any(place.is_relative_to(folder) for folder in _places()) or "site-packages" in place.parts
+
+
+@lru_cache(1)
+def _places() -> tuple[Path, ...]:
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    return tuple({Path(sysconfig.get_path(name)).resolve() for name in names} | {Path(__file__).resolve().parents[1]})
+
+
+def debugging() -> bool:
+    return bool(os.environ.get("UNSWAYED_DEBUG"))
+
+
+def said(error: BaseException) -> str:
+    """The error's type and message."""
+    try:
+        return f"{type(error).__name__}: {error}"[:_LONGEST].rstrip(": ")
+    except Exception:
+        return f"{type(error).__name__}, which can't be shown"
+
+
+def described(error: BaseException) -> str:
+    """One line: the error's type and message, and where in the user's code it came up."""
+    frames = own_frames(error)
+    return f"{said(error)} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else said(error)
+
+
+def traced(error: BaseException) -> str:
+    """Several lines: the user's frames, the innermost last, with their lines of code; then the error."""
+    lines = [
+        f'  File "{_shown(frame.filename)}", line {frame.lineno}, in {frame.name}\n    {frame.line or "…"}'
+        for frame in own_frames(error)
+    ]
+    lines = list(dict.fromkeys(lines))[-_MOST_FRAMES:]  # one that calls itself is shown once
+    only = traceback.format_exception_only(error) if isinstance(error, SyntaxError) else [said(error)]
+    return "\n".join([*lines, "".join(only).rstrip()[:_LONGEST]])
+
+
+def whole() -> str:
+    """Where the whole traceback is, as the last sentence of a message; nothing if the caller has it already."""
+    at_command_line = option("debug").startswith("-")
+    return f" {option('debug')} shows the whole traceback." if at_command_line and not debugging() else ""
+
+
+def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """The frames of an error, or of what caused it, that are neither ours nor those of an installed package."""
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        if found := list(_own(one)):
+            return found
+        one = one.__cause__ or one.__context__
+    return []
+
+
+def _own(error: BaseException) -> Iterator[traceback.FrameSummary]:
+    walked = list(traceback.walk_tb(error.__traceback__))
+    for (frame, _), summary in zip(walked, traceback.extract_tb(error.__traceback__), strict=True):
+        if _is_own(frame) and summary.name not in _INSIDE:
+            yield summary
+
+
+def _is_own(frame: FrameType) -> bool:
+    name = frame.f_code.co_filename
+    if name.startswith("<"):  # a prompt; not what a library made at run time
+        return frame.f_globals.get("__name__") == "__main__"
+    return not installed(Path(name))
+
+
+def _shown(file: str) -> str:
+    """A path as short as it goes from here."""
+    try:
+        return os.path.relpath(file) if Path(file).is_relative_to(Path.cwd()) else file
+    except (OSError, ValueError):
+        return file

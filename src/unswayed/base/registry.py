@@ -1,0 +1,182 @@
+"""One Registry for everything that has a name: operators, systems, scorers, readers, tasks.
+
+A thing's name is its path: `vary/spoken/filler_end.py` holds the operator `spoken/filler_end`. Built-in things
+are found by listing files, plug-ins by their entry points; neither is imported before it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, Generic, TypeVar
+
+from unswayed.base.errors import NameClash, UnknownName, UsageError, option
+
+T = TypeVar("T")
+
+try:
+    VERSION = version("unswayed")  # written in one place, the package's metadata
+except PackageNotFoundError:  # a checkout that was not installed
+    VERSION = "0+unknown"
+
+
+@cache
+def _plugged_in(path: tuple[str, ...]) -> Sequence[EntryPoint]:
+    """The entry points of unswayed's groups in all that is installed on the path, which takes long to go through."""
+    every = entry_points()
+    return [point for group in every.groups if group.startswith("unswayed.") for point in every.select(group=group)]
+
+
+def public_modules(folder: Traversable) -> list[str]:
+    """The names of the modules in a package's folder, also in a zip or without sources, but for `_private` ones."""
+    found = (file.name.partition(".") for file in folder.iterdir())
+    return sorted({name for name, _, suffix in found if suffix in ("py", "pyc") and not name.startswith("_")})
+
+
+class Registry(Generic[T]):
+    """The classes of one kind by name. `base` is the class that each of them extends."""
+
+    def __init__(
+        self, kind: str, base: type[T], package: str | None = None, folders: bool = False, besides: Sequence[str] = ()
+    ) -> None:
+        """`besides` are folders of the package whose files have a registry of their own."""
+        self.kind, self.base = kind, base
+        self.package, self.folders, self.besides = package, folders, besides
+        self.group = f"unswayed.{kind}s"
+        self._loaded: dict[str, type[T]] = {}
+
+    def names(self) -> list[str]:
+        return sorted(self._sources)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._sources
+
+    def get(self, name: str) -> type[T]:
+        """The class of that name; `module:Class` reaches one that is not registered."""
+        if name not in self._loaded:
+            if name in self._sources:
+                cls = self._sources[name]()
+            elif (known := name.partition(":")[0]) in self._sources:
+                apart = f" Set its parameters with {option('param', 'params')}." if self.kind == "operator" else ""
+                raise UsageError(f"The {self.kind} {known!r} takes nothing after its name: {name!r}.{apart}")
+            elif ":" in name:
+                cls = self._checked(import_reference(name), name)
+            else:
+                raise UnknownName(self.kind, name, self.names(), f"unswayed list {self.kind}s")
+            self._loaded[name] = cls
+        return self._loaded[name]
+
+    @cached_property
+    def _sources(self) -> dict[str, Callable[[], type[T]]]:
+        found: dict[str, Callable[[], type[T]]] = {}
+        for name, module in self._built_in().items():
+            found[name] = lambda module=module: self._only_class(module)  # type: ignore[misc]
+        owners = dict.fromkeys(found, "unswayed")
+        for point in (point for point in _plugged_in(tuple(sys.path)) if point.group == self.group):
+            owner = point.dist.name if point.dist else point.value
+            if point.name in owners:
+                raise NameClash(
+                    f"The {self.kind} {point.name!r} is claimed by both {owners[point.name]} and {owner}. "
+                    f"Uninstall one of them, or rename the entry point."
+                )
+            owners[point.name] = owner
+            found[point.name] = lambda point=point: self._load_point(point)  # type: ignore[misc]
+        return found
+
+    def _built_in(self) -> dict[str, str]:
+        """Name → module for each public file of the package; with `folders`, those one folder down."""
+        if self.package is None:
+            return {}
+        if not self.folders:
+            return {name: f"{self.package}.{name}" for name in public_modules(files(self.package))}
+        places = [place for place in files(self.package).iterdir() if place.is_dir() and place.name not in self.besides]
+        return {
+            f"{place.name}/{name}": f"{self.package}.{place.name}.{name}"
+            for place in sorted(places, key=lambda place: place.name)
+            if not place.name.startswith("_")
+            for name in public_modules(place)
+        }
+
+    def _only_class(self, module_name: str) -> type[T]:
+        module = importlib.import_module(module_name)
+        own = [c for c in vars(module).values() if inspect.isclass(c) and c.__module__ == module_name]
+        classes = [c for c in own if issubclass(c, self.base) and not c.__name__.startswith("_")]
+        if len(classes) != 1:
+            raise UsageError(f"{module_name} must define exactly one {self.base.__name__}; it has {len(classes)}.")
+        return classes[0]
+
+    def _load_point(self, point: EntryPoint) -> type[T]:
+        try:
+            return self._checked(point.load(), point.value)
+        except (ImportError, AttributeError) as error:
+            raise UsageError(
+                f"The {self.kind} {point.name!r} ({point.value}) can't be loaded: {error}. "
+                f"Reinstall or remove the plug-in {point.dist.name if point.dist else ''}."
+            ) from error
+
+    def _checked(self, thing: object, where: str) -> type[T]:
+        if not (inspect.isclass(thing) and issubclass(thing, self.base)):
+            base = f"unswayed.{self.base.__module__.split('.')[1]}.{self.base.__name__}"
+            raise UsageError(f"{where} is not a class that extends {base}. See docs/extending.md.")
+        _check_methods(thing, self.base, where)
+        return thing
+
+
+def _check_methods(cls: type[Any], base: type[Any], where: str) -> None:
+    """Raises where a class lacks a method that it must extend, or has one that takes other arguments."""
+    owner = next((c for c in cls.__mro__ if "needed" in vars(c)), base)
+    for group in getattr(cls, "needed", ()):
+        if all(getattr(cls, name) is getattr(owner, name) for name in group):
+            shown = " or ".join(f"{name}{_arguments(getattr(owner, name))}" for name in group)
+            raise UsageError(f"{where} must have a method {shown}. See docs/extending.md.")
+    ours = next(c for c in cls.__mro__ if c.__module__.startswith("unswayed."))
+    for name, known in inspect.getmembers(ours, inspect.isfunction):
+        own = getattr(cls, name)
+        if name.startswith("__") or own is known or not inspect.isfunction(own):
+            continue
+        try:
+            inspect.signature(own).bind(*inspect.signature(known).parameters)
+        except TypeError:
+            raise UsageError(
+                f"{where}: the method {name} must take {_arguments(known)}, not {_arguments(own)}."
+            ) from None
+
+
+def _arguments(function: Callable[..., Any]) -> str:
+    return f"({', '.join(inspect.signature(function).parameters)})"
+
+
+def import_reference(reference: str) -> object:
+    """The object that `package.module:name` points to; modules are also found from the current directory."""
+    module_name, _, attribute = reference.partition(":")
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found: object = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module_name + ".").startswith(error.name + "."):
+            raise  # the module is there; something that it imports is not
+        raise UsageError(
+            f"There is no module {module_name!r} here or installed. Run from the folder that holds it, "
+            f"or install its package."
+        ) from error
+    if not attribute:
+        raise UsageError(f"{reference!r} names no function. Add one, as in {module_name}:predict. {_offer(found)}")
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise UsageError(f"{module_name!r} has no {attribute!r}. {_offer(found)}")
+        found = getattr(found, part)
+    return found
+
+
+def _offer(module: object) -> str:
+    names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
+    return f"It offers: {', '.join(sorted(names)[:10])}." if names else "It offers nothing that can be called."

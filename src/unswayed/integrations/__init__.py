@@ -1,0 +1,1 @@
+"""Thin doors to other tools: pytest, Inspect AI, DeepEval, pull requests."""

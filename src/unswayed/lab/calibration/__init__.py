@@ -1,0 +1,1 @@
+"""Profiles of simulated people, fitted to what real ones typed and said."""

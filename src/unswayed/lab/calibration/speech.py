@@ -1,0 +1,253 @@
+"""Fits a speaker's profile to pairs of clean texts and what a recogniser made of them.
+
+Differences are counted by class of word and kind of mark. Then the fitted speaker reads the same texts, its differences
+are counted by the same rules, and the rates are corrected until both counts agree.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import msgspec
+
+from unswayed.base.edits import apply
+from unswayed.base.seeds import Seeds
+from unswayed.vary.chinese import han, lexicon
+from unswayed.vary.chinese_slips import blocks
+from unswayed.vary.people import SPOKEN_CLASSES, SpeakerProfile, spoken_class
+from unswayed.vary.speech._numerals import MARKS, WRITINGS, mark_class, rewrites
+from unswayed.vary.speech._sounds import Syllable, halves, pronounced
+from unswayed.vary.speech._speaker import EARLY, Piece, Speaker, split
+
+_PRIOR = 40.0  # words' worth of the speaker's mean rate that each class starts with
+_FEW = 5.0  # marks' worth of the chances below
+_MARK = {"lost": 0.3, "comma": 0.3, "stop": 0.0}  # what becomes of a mark, as far as the pairs don't tell
+_MARKS = {"stop": {"lost": 0.05, "comma": 0.35, "stop": 0.5}, "ask": {"lost": 0.05, "comma": 0.2, "stop": 0.1}}
+_SELVES = 20  # speakers of one profile, so that the habits of none of them decide
+_SAME = 0.6  # share of mishearings that repeat
+_CLAUSE_ENDS = ("comma", "semi", "stop", "ask", "colon")
+
+
+@dataclass
+class SpeechCounts:
+    """What was seen in the pairs of one speaker: events by name, and the places where they could have been."""
+
+    seen: Counter[str] = field(default_factory=Counter)
+    places: Counter[str] = field(default_factory=Counter)
+    heard: Counter[tuple[str, str]] = field(default_factory=Counter)
+    spread: float = 0.0  # variance of the words misheard in a sentence over their mean
+
+    def share(self, name: str, weight: float = 0.0, mean: float = 0.0) -> float:
+        return (self.seen[name] + weight * mean) / max(1e-9, self.places[name] + weight)
+
+    def add(self, name: str, happened: bool) -> None:
+        self.places[name] += 1
+        self.seen[name] += happened
+
+
+def fit_speaker(clean: Sequence[str], said: Sequence[str], rounds: int = 4) -> SpeakerProfile:
+    """The profile under which a speaker is heard like this."""
+    seen = count(clean, said)
+    profile = _first(seen)
+    for n in range(rounds):
+        speaker, seeds = Speaker(profile), Seeds(n, "calibrate/speech", 1)
+        made = [apply(text, speaker.say(text, seeds.stream(str(i), i % _SELVES))) for i, text in enumerate(clean)]
+        profile = _corrected(profile, seen, count(clean, made))
+    return profile
+
+
+def count(clean: Sequence[str], said: Sequence[str]) -> SpeechCounts:
+    seen, wrong, sizes = SpeechCounts(), [], []
+    for before, after in zip(clean, said, strict=True):
+        wrong.append(_count_text(seen, before, after))
+        sizes.append(len(before))
+    rate = sum(wrong) / max(1, sum(sizes))
+    seen.spread = sum((n - rate * s) ** 2 for n, s in zip(wrong, sizes, strict=True)) / max(1e-9, rate * sum(sizes))
+    return seen
+
+
+def _count_text(seen: SpeechCounts, text: str, after: str) -> int:
+    found = blocks(text, after)
+    state = ["ok"] * len(text)
+    for start, end, new in found:
+        state[start:end] = ["lost" if not new else "wrong"] * (end - start)
+    pieces = _kept(seen, split(text), state)
+    rewritten = {i for start, end, _, _ in rewrites(text) for i in range(start, end)}
+    words = _count_words(seen, [p for p in pieces if not rewritten & set(range(p.start, p.end))], state)
+    for start, end, new in found:
+        _count_block(seen, text[start:end], new)
+    spoken = max((piece.end for piece in pieces if piece.kind != "mark"), default=0)
+    for piece in pieces:
+        if piece.kind == "mark" and piece.end < spoken:  # the marks that close a text are another matter
+            _count_mark(seen, piece, found)
+        elif piece.kind == "number" and piece.start not in rewritten:
+            seen.add("digits", state[piece.start] != "ok")
+        elif piece.kind == "foreign":
+            new = "".join(b for s, e, b in found if s < piece.end and e > piece.start)
+            seen.add("english", "英" in new or "应用" in new)
+            seen.add("foreign_lost", not new)
+    _count_commas(seen, pieces, state, {start for start, end, new in found if start == end and "，" in new})
+    if text[-1:].isalnum():
+        seen.add("end", not after[-1:].isalnum())
+    for _, end, kind, new in rewrites(text):
+        seen.add(kind, new + text[end : end + 1] in after)
+    return words
+
+
+def _kept(seen: SpeechCounts, pieces: list[Piece], state: list[str]) -> list[Piece]:
+    """The pieces of clauses that were not lost whole; lost ones are counted as such and as nothing else."""
+    clauses: list[list[Piece]] = [[]]
+    for piece in pieces:
+        clauses[-1].append(piece)
+        if piece.kind == "mark" and mark_class(piece.text) in _CLAUSE_ENDS:
+            clauses.append([])
+    kept: list[Piece] = []
+    for i, clause in enumerate(clauses):
+        places = [at for piece in clause if piece.kind != "mark" for at in range(piece.start, piece.end)]
+        gone = len(places) >= 4 and sum(state[at] == "lost" for at in places) >= 0.9 * len(places)
+        if i and places:
+            seen.add("clause", gone)
+        kept += [] if gone else clause
+    return kept
+
+
+def _count_words(seen: SpeechCounts, pieces: list[Piece], state: list[str]) -> int:
+    wrong, last = 0, ""
+    early = next((piece.start for piece in pieces if piece.kind == "word"), 0) + EARLY
+    for i, piece in enumerate(pieces):
+        if piece.kind != "word":
+            last = ""
+            continue
+        around = [*pieces[max(0, i - 1) : i], *pieces[i + 1 : i + 2]]
+        c = spoken_class(piece.text, any(p.kind == "word" and len(p.text) == 1 for p in around))
+        states = set(state[piece.start : piece.end])
+        now = "ok" if states == {"ok"} else "lost" if states == {"lost"} else "misheard"
+        for name in ("misheard", "lost"):
+            seen.add(f"{name}{c}", now == name)
+        if last == "misheard":
+            seen.add("spread", now == "misheard")
+        elif last == "lost":
+            seen.add("gap", now == "lost")
+        seen.add("early" if piece.start < early else "late", now != "ok")
+        wrong += now != "ok"
+        last = now
+    seen.places["stray"] += sum(piece.kind == "word" for piece in pieces)
+    return wrong
+
+
+def _count_block(seen: SpeechCounts, old: str, new: str) -> None:
+    if not new or not all(map(han, old + new)):
+        return
+    if not old:
+        seen.seen["stray"] += 1
+        return
+    if len(old) > 1:
+        seen.add("shrink", len(new) < len(old))
+    seen.add("grow", len(new) > len(old))
+    if len(old) == len(new):
+        one, two = _sounds(old), _sounds(new)
+        if one and two:
+            for a, b in zip(one, two, strict=True):
+                seen.heard[str(a.tone), str(b.tone)] += 1
+                seen.heard.update(zip(halves(a.plain), halves(b.plain), strict=True))
+
+
+def _sounds(text: str) -> list[Syllable] | None:
+    parts = [pronounced(word) for word in lexicon().segment(text)]
+    return None if None in parts else [syllable for part in parts if part for syllable in part]
+
+
+def _count_mark(seen: SpeechCounts, piece: Piece, found: list[tuple[int, int, str]]) -> None:
+    kind = mark_class(piece.text)
+    new = next((new for start, end, new in found if start <= piece.start < end), None)
+    first = next((start for start, end, _ in found if start <= piece.start < end), -1) == piece.start
+    comma, stop = new is not None and "，" in new and first, new is not None and "。" in new and first
+    seen.add(f"comma/{kind}", comma)
+    seen.add(f"stop/{kind}", stop)
+    seen.add(f"lost/{kind}", new is not None and not comma and not stop)
+
+
+def _count_commas(seen: SpeechCounts, pieces: list[Piece], state: list[str], added: set[int]) -> None:
+    for one, two in pairwise(pieces):
+        if one.kind != "mark" and two.kind == "word" and one.end == two.start:
+            beside = (state[one.end - 1] == "ok") != (state[two.start] == "ok")
+            seen.add("commas/beside" if beside else "commas/plain", two.start in added)
+
+
+def _first(seen: SpeechCounts) -> SpeakerProfile:
+    rates = {}
+    for name in ("misheard", "lost"):
+        every = [f"{name}{c}" for c in range(SPOKEN_CLASSES)]
+        mean = sum(seen.seen[key] for key in every) / max(1, sum(seen.places[key] for key in every))
+        rates[name] = [seen.share(key, _PRIOR, mean) for key in every]
+    return SpeakerProfile(
+        words=[seen.places[f"misheard{c}"] for c in range(SPOKEN_CLASSES)],
+        misheard=rates["misheard"],
+        lost=rates["lost"],
+        spread=seen.share("spread") / 2,
+        gap=seen.share("gap"),
+        shrink=seen.share("shrink", 10, 0.1),
+        grow=seen.share("grow", 10, 0.02),
+        stray=seen.share("stray", 100, 0.002),
+        clause=seen.share("clause", 20, 0.01),
+        same=_SAME,
+        start=1.2,
+        pace=0.5,
+        marks={m: {o: seen.share(f"{o}/{m}", _FEW, p) for o, p in _MARKS.get(m, _MARK).items()} for m in MARKS},
+        commas={place: seen.share(f"commas/{place}", 20, 0.02) for place in ("plain", "beside")},
+        end=seen.share("end", 2, 0.95),
+        foreign={"english": seen.share("english", 4, 0.4), "lost": seen.share("foreign_lost", 4, 0.3)},
+        digits=seen.share("digits", 20, 0.05),
+        writes={kind: seen.share(kind, 4, 0.5) for kind in WRITINGS},
+        heard=_heard(seen.heard),
+    )
+
+
+def _heard(counted: Counter[tuple[str, str]]) -> dict[str, float]:
+    """The chance of each sound, given the one that was said, of all pairs that came up more than once."""
+    totals: Counter[str] = Counter()
+    for (one, _), n in counted.items():
+        totals[one] += n
+    return {f"{a}>{b}": n / (totals[a] + 5) for (a, b), n in sorted(counted.items()) if n > 1 or a == b}
+
+
+def _corrected(profile: SpeakerProfile, seen: SpeechCounts, made: SpeechCounts) -> SpeakerProfile:
+    """Each rate times what was seen over what was made, half of the way in logs."""
+
+    def near(rate: float, name: str, weight: float, most: float = 0.95) -> float:
+        want, got = seen.share(name, weight, rate), made.share(name, weight, rate)
+        return float(max(1e-5, min(most, rate * (max(want, 1e-6) / max(got, 1e-6)) ** 0.7)))
+
+    pace = profile.pace * max(0.6, min(1.6, (max(seen.spread - 1, 0.05) / max(made.spread - 1, 0.05)) ** 0.5))
+    return msgspec.structs.replace(
+        profile,
+        misheard=[near(rate, f"misheard{c}", _PRIOR) for c, rate in enumerate(profile.misheard)],
+        lost=[near(rate, f"lost{c}", _PRIOR) for c, rate in enumerate(profile.lost)],
+        spread=near(profile.spread, "spread", 10),
+        gap=near(profile.gap, "gap", 10),
+        shrink=near(profile.shrink, "shrink", 10),
+        grow=near(profile.grow, "grow", 10),
+        stray=near(profile.stray, "stray", 100),
+        clause=near(profile.clause, "clause", 20),
+        digits=near(profile.digits, "digits", 20),
+        marks={
+            m: _at_most_one({o: near(rate, f"{o}/{m}", _FEW, 1.0) for o, rate in chances.items()})
+            for m, chances in profile.marks.items()
+        },
+        commas={place: near(rate, f"commas/{place}", 20) for place, rate in profile.commas.items()},
+        start=max(0.5, min(3.0, profile.start * (_early(seen) / _early(made)) ** 0.7)),
+        pace=max(0.05, min(1.2, pace)),
+    )
+
+
+def _early(counted: SpeechCounts) -> float:
+    """How many times likelier the first words go wrong than the others."""
+    return counted.share("early", 20, 0.2) / counted.share("late", 20, 0.2)
+
+
+def _at_most_one(chances: dict[str, float]) -> dict[str, float]:
+    total = max(1.0, sum(chances.values()))
+    return {name: chance / total for name, chance in chances.items()}

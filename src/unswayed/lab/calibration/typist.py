@@ -1,0 +1,235 @@
+"""Fits a profile of typists to texts that people typed again: counts their slips, then checks the counts by typing."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import log
+from typing import NamedTuple
+
+import msgspec
+
+from unswayed.base.edits import apply
+from unswayed.base.errors import UsageError
+from unswayed.base.seeds import Seeds
+from unswayed.lab.calibration.people import People, fitted_people, gamma_steps
+from unswayed.vary.frequency import FREQUENT, frequency_class
+from unswayed.vary.hands import Hands
+from unswayed.vary.keyboard.layouts import Layout
+from unswayed.vary.slip_profile import SlipProfile
+from unswayed.vary.slips import LETTER_KINDS, PER, Slip, crosses, near, opportunities, place, slips, word_at
+
+ABORTED = 0.3  # share of characters above which a text was given up, or is another one
+_LEAST = 20  # texts below which nothing can be said
+_PRIOR = 8.0  # slips that a weight starts from, as if it were like any other
+_MOST = 2.5  # times that a letter is likelier than others: more is one person's broken key
+_ALIKE = 0.05  # log weights that are not worth writing down
+_LOCKED = 3  # raised letters above which the key for capitals was locked
+_CLOSE = 3  # letters between two slips of one burst
+_ROUNDS, _TYPED = 3, 3_000  # times that counts are checked, and texts that are typed for it
+_BY_LETTER = ("omit", "near", "far", "vowel", "double", "insert")
+_LISTED = 2  # times that a pair of letters or an added word must have been seen
+
+
+class Row(NamedTuple):
+    """A text, what a person made of it, who, and the slips."""
+
+    meant: str
+    typed: str
+    person: str
+    slips: list[Slip]
+
+
+def fit_typist(
+    meant: Sequence[str], typed: Sequence[str], people: Sequence[str], board: Layout, words: Mapping[str, int],
+    source: str = "",
+) -> SlipProfile:  # fmt: skip
+    """How these people slip. `people` names who typed each text; empty if nobody knows."""
+    rows = aligned_rows(meant, typed, people, board)
+    if len(rows) < _LEAST:
+        raise UsageError(f"A profile needs at least {_LEAST} texts that were typed to the end. There are {len(rows)}.")
+    if not any(row.slips for row in rows):
+        raise UsageError(f"None of {len(rows)} texts has a slip, so there is nothing to fit.")
+    profile, shape = _counted(rows, board, words, source)
+    for _ in range(_ROUNDS):
+        profile, shape = _checked(profile, shape, rows, board, words)
+    return profile
+
+
+def aligned_rows(meant: Sequence[str], typed: Sequence[str], people: Sequence[str], board: Layout) -> list[Row]:
+    """The rows with their slips, without texts that were given up or are other texts."""
+    rows = []
+    for i, (a, b) in enumerate(zip(meant, typed, strict=True)):
+        a, b = a.strip(), b.strip()
+        if a and abs(len(a) - len(b)) <= ABORTED * len(a):
+            found = slips(a, b, board) if a != b else []
+            raised = sum(slip.kind == "raised" for slip in found)
+            if len(found) <= ABORTED * len(a) and raised <= _LOCKED:
+                rows.append(Row(a, b, people[i] if people else "", found))
+    return rows
+
+
+def _counted(rows: list[Row], board: Layout, words: Mapping[str, int], source: str) -> tuple[SlipProfile, float]:
+    """The profile as it is counted, before the counts are checked, and the shape of its gamma of haste."""
+    chances: Counter[str] = Counter()
+    for row in rows:
+        chances.update(opportunities(row.meant))
+    first = [(row.meant, slip) for row in rows for slip in _first_of_bursts(row)]
+    letters = [(text, slip) for text, slip in first if slip.kind in LETTER_KINDS]
+    every = sum(slip.kind in LETTER_KINDS for row in rows for slip in row.slips)
+    kinds = Counter(slip.kind for _, slip in first)
+    rates = {kind: kinds[kind] / chances[per] for kind, per in PER.items() if kinds[kind] and chances[per]}
+    found = _people(rows, rates)
+    profile = SlipProfile(
+        source=source,
+        texts=len(rows),
+        rates=rounded(rates),
+        letters=_letters(rows, letters),
+        places={kind: _by(rows, letters, kind, place, 3) for kind in _BY_LETTER if kinds[kind]},
+        lengths=_by(rows, letters, "", lambda text, at: min((len(word_at(text, at)) - 1) // 3, 3), 4),
+        frequencies=_by(rows, letters, "", lambda text, at: frequency_class(words.get(word_at(text, at).lower())), 5)
+        if words
+        else [1.0] * 5,
+        choices=_choices([(row.meant, slip) for row in rows for slip in row.slips], board, words),
+        burst=round((every - len(letters)) / max(every, 1), 4),
+        noticed=0.0,
+        haste=gamma_steps(found.shape),
+        people=found.people,
+    )
+    return profile, found.shape
+
+
+def _first_of_bursts(row: Row) -> Iterator[Slip]:
+    """All slips, but of slips of letters that follow each other closely in one word, the first."""
+    last = -_CLOSE - 1
+    for slip in row.slips:
+        if slip.kind in LETTER_KINDS:
+            close = slip.at - last <= _CLOSE and " " not in row.meant[last : slip.at]
+            last = slip.at
+            if close:
+                continue
+        yield slip
+
+
+def _people(rows: list[Row], rates: Mapping[str, float]) -> People:
+    made = []
+    for row in rows:
+        here, events = opportunities(row.meant), Counter(slip.kind for slip in _first_of_bursts(row))
+        made.append((row.person, here, events))
+    return fitted_people(made, rates)
+
+
+def _letters(rows: list[Row], letters: list[tuple[str, Slip]]) -> dict[str, dict[str, float]]:
+    """For each kind, how much likelier each letter is than others, drawn towards 1 where little was seen."""
+    seen = Counter(c.lower() for row in rows for c in row.meant if c.isalnum())
+    found = {}
+    for kind in _BY_LETTER:
+        counts = Counter(text[s.at].lower() for text, s in letters if s.kind == kind and s.at < len(text))
+        share = counts.total() / max(seen.total(), 1)
+        weights = {c: (counts[c] + _PRIOR) / (seen[c] * share + _PRIOR) for c in sorted(seen)}
+        found[kind] = rounded({c: min(w, _MOST) for c, w in weights.items() if abs(log(w)) > _ALIKE})
+    return found
+
+
+def _by(
+    rows: list[Row], letters: list[tuple[str, Slip]], kind: str, of: Callable[[str, int], int], size: int
+) -> list[float]:
+    """How much likelier slips are in each class of letters than in all together; `of` gives the class of a place."""
+    counts, seen = [0.0] * size, [0.0] * size
+    for text, slip in letters:
+        if slip.kind == kind or not kind:
+            counts[of(text, min(slip.at, len(text) - 1))] += 1
+    for text in dict.fromkeys(row.meant for row in rows):
+        for at, c in enumerate(text):
+            if c.isalnum():
+                seen[of(text, at)] += 1
+    share = sum(counts) / max(sum(seen), 1)
+    return [float(f"{(n + _PRIOR) / (m * share + _PRIOR):.4g}") for n, m in zip(counts, seen, strict=True)]
+
+
+def _choices(found: list[tuple[str, Slip]], board: Layout, words: Mapping[str, int]) -> dict[str, dict[str, float]]:
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for text, slip in found:
+        chosen = _choice(text, slip, board, words)
+        if chosen:
+            counts[slip.kind][chosen] += 1
+    for kind in ("far", "vowel", "word_more"):
+        counts[kind] = Counter({name: n for name, n in counts[kind].items() if n >= _LISTED})
+    return {kind: dict(sorted(counts[kind].items())) for kind in sorted(counts) if counts[kind]}
+
+
+def _choice(text: str, slip: Slip, board: Layout, words: Mapping[str, int]) -> str:
+    """What was chosen in a slip, as the profile names it; empty if that is not counted."""
+    old, new = text[slip.at : slip.at + 1], slip.typed
+    if slip.kind == "near":
+        return near(board, old, new)
+    if slip.kind in ("far", "vowel") and (old + new).isalpha():
+        return (old + new).lower()
+    if slip.kind == "swap":
+        return "hands" if crosses(board, *text[slip.at : slip.at + 2]) else "hand"
+    if slip.kind == "insert":
+        before = text[max(slip.at - 2, 0) : slip.at]
+        if any(near(board, c, new) for c in before[-1:] + old):
+            return "near"
+        return "next" if new.lower() in text[slip.at : slip.at + 3].lower() else "before" if new in before else "other"
+    if slip.kind == "word_lost":
+        gone = text[slip.at : slip.at + slip.length].strip().lower()
+        return "frequent" if words.get(gone, FREQUENT) < FREQUENT else "other"
+    if slip.kind == "word_more":
+        return new.strip().lower() if words.get(new.strip().lower(), FREQUENT) < FREQUENT else ""
+    marks = slip.kind.endswith("_changed") or slip.kind in ("mark_added", "mark_end")
+    return new if marks and len(new) == 1 and new.isprintable() and not new.isalnum() and new != "\ufffd" else ""
+
+
+def _checked(
+    profile: SlipProfile, shape: float, rows: list[Row], board: Layout, words: Mapping[str, int]
+) -> tuple[SlipProfile, float]:
+    """The profile with rates at which its own typing gives people's counts, real words, and texts without a slip."""
+    hands, seeds = Hands(profile, board, words), Seeds(0, "calibrate/typist", 1)
+    times = max(1, _TYPED // len(rows))
+    made: Counter[str] = Counter()
+    pairs = []
+    for draw in range(times):
+        for i, row in enumerate(rows):
+            edits = hands.type(row.meant, seeds.stream(str(i), draw))
+            if edits:
+                typed = apply(row.meant, edits).strip()
+                made.update(slip.kind for slip in slips(row.meant, typed, board))
+                pairs.append((row.meant, typed))
+    human = Counter(slip.kind for row in rows for slip in row.slips)
+    altered = sum(bool(row.slips) for row in rows) * times / max(len(pairs), 1)
+    shape = min(max(shape * min(max(altered**4, 0.4), 2.5), 0.1), 50.0)
+    rates = {}
+    for kind, rate in profile.rates.items():
+        factor = (human[kind] + 1) / (made[kind] / times + 1)
+        rates[kind] = min(rate * min(max(factor, 0.5), 2.0), 1.0) if not _is_habit(kind) else rate
+    noticed = _noticed(profile.noticed, rows, pairs, words) if words else 0.0
+    return msgspec.structs.replace(profile, rates=rounded(rates), noticed=noticed, haste=gamma_steps(shape)), shape
+
+
+def _is_habit(kind: str) -> bool:
+    return kind.endswith(("_capital", "_lost", "_changed")) and kind not in ("space_lost", "word_lost")
+
+
+def _noticed(now: float, rows: list[Row], made: list[tuple[str, str]], words: Mapping[str, int]) -> float:
+    """The share of slips without a word as a result that people put right, from how many of theirs are left."""
+    human = _odds([(row.meant, row.typed) for row in rows if row.slips], words)
+    ours = _odds(made, words)
+    return round(min(max(1 - (1 - now) * human / ours, 0.0), 0.9), 4) if ours else now
+
+
+def _odds(pairs: list[tuple[str, str]], words: Mapping[str, int]) -> float:
+    """Of words that became others, how many times as many are no words as are."""
+    real = other = 0
+    for meant, typed in pairs:
+        a, b = meant.lower().split(), typed.lower().split()
+        if len(a) == len(b):
+            for one, two in zip(a, b, strict=True):
+                one, two = one.strip(".,;:?!'\"()"), two.strip(".,;:?!'\"()")
+                if one != two and one in words:
+                    real, other = real + (two in words), other + (two not in words)
+    return (other + 1) / (real + 1)
+
+
+def rounded(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: float(f"{value:.4g}") for name, value in values.items()}

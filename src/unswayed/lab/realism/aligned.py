@@ -1,0 +1,223 @@
+"""Aligned files, whose lines hold a clean text and what people made of it, and the profiles that are fitted to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from unswayed.base.errors import DataError, option
+from unswayed.base.json import decode
+from unswayed.base.values import Inputs, Variant
+from unswayed.data import read_lines, without_break
+from unswayed.lab.calibration.disfluency import fit_disfluency
+from unswayed.lab.calibration.keyboard import SITTING, fit_typist
+from unswayed.lab.calibration.speech import fit_speaker
+from unswayed.lab.realism.languages import require_chinese, require_noise
+from unswayed.vary.keyboard import ime
+from unswayed.vary.people import Speakers, read_profiles
+from unswayed.vary.typists import Typists
+
+_NOT_TEXT = ("id", "label", "gold", "en")
+
+
+class Aligned(msgspec.Struct, frozen=True):
+    """Rows of named texts, with their labels and ids where there are any."""
+
+    rows: list[Inputs]
+    gold: list[Any]
+    ids: list[str] = []
+
+    def texts(self) -> list[str]:
+        """All texts, row by row."""
+        return [text for row in self.rows for text in row.values()]
+
+
+def read_aligned(path: str | Path, fields: Sequence[str] = ()) -> Aligned:
+    """A text a line, or a JSON object a line, whose string fields are the texts unless `fields` names them."""
+    path = Path(path)
+    lines = [without_break(line) for line in read_lines(path)]
+    if not lines:
+        raise DataError("the file is empty.", path)
+    if not lines[0].startswith("{"):
+        return Aligned([{"text": line} for line in lines], [None] * len(lines))
+    rows, gold, ids = [], [], []
+    for number, line in enumerate(lines, 1):
+        try:
+            found = decode(line, dict[str, Any])
+        except msgspec.DecodeError as error:
+            raise DataError(str(error), path, number) from error
+        named = fields or [k for k, v in found.items() if isinstance(v, str) and k not in _NOT_TEXT]
+        missing = next((name for name in named if not isinstance(found.get(name), str)), None)
+        if missing or not named:
+            named_text = f" {missing!r}" if missing else ""
+            raise DataError(f"this row has no text{named_text}. It has: {', '.join(found) or 'nothing'}.", path, number)
+        rows.append({name: found[name].strip("\n") for name in named})
+        gold.append(found.get("label", found.get("gold")))
+        ids += [str(found["id"])] if "id" in found else []
+    return Aligned(rows, gold, ids if len(ids) == len(rows) == len(set(ids)) else [])
+
+
+def column(path: str, name: str, rows: Aligned) -> list[str]:
+    """A field of a file's JSON lines, such as who typed each, for the rows that were read from it."""
+    whole = read_aligned(path, [name])
+    values = [row[name] for row in whole.rows]
+    if len(values) == len(rows.rows):
+        return values
+    place = dict(zip(whole.ids, values, strict=True))
+    return [place[id] for id in rows.ids]
+
+
+def read_people(clean: str | None, real: Sequence[str], fields: Sequence[str] = ()) -> tuple[Aligned, list[Aligned]]:
+    """The clean texts and each person's. READIN's TSV holds both: columns clean_… and noisy1_…, noisy2_…"""
+    if clean is None:
+        return _read_tsv(Path(real[0]))
+    first = read_aligned(clean, fields)
+    people = [read_aligned(path, fields) for path in real]
+    if first.ids and all(person.ids for person in people):
+        first, *people = _joined([first, *people], [clean, *real])
+    for path, person in zip(real, people, strict=True):
+        if [list(row) for row in person.rows] != [list(row) for row in first.rows]:
+            raise DataError(
+                f"its lines do not align with those of {clean}: {len(person.rows)} and {len(first.rows)} rows.", path
+            )
+    return first, people
+
+
+def read_versions(
+    clean: str, real: Sequence[str], simulated: Sequence[str], fields: Sequence[str] = ()
+) -> tuple[Aligned, list[Aligned], list[Aligned]]:
+    """The clean texts, what people made of them, and what a simulation did, all of the same rows.
+
+    A file is aligned, or has the variants that `vary -o -` prints: each of its draws is a version then.
+    """
+    paths = [*real, *simulated]
+    printed = {path for path in paths if _of_variants(path)}
+    aligned = [path for path in paths if path not in printed]
+    whole = read_aligned(clean, fields)
+    before, versions = read_people(clean, aligned, fields) if aligned else (whole, [])
+    found = {path: [version] for path, version in zip(aligned, versions, strict=True)}
+    places = {id: k for k, id in enumerate(whole.ids)}
+    kept = range(len(whole.rows)) if len(before.rows) == len(whole.rows) else [places[id] for id in before.ids]
+    for path in printed:
+        rows = _draws(clean, whole, path)
+        found[path] = [Aligned([draw[k] for k in kept], before.gold, before.ids) for draw in rows]
+    people, draws = ([version for path in group for version in found[path]] for group in (real, simulated))
+    return before, people, draws
+
+
+def _of_variants(path: str) -> bool:
+    return next(iter(read_lines(Path(path))), "").startswith('{"row":')
+
+
+def _draws(clean: str, before: Aligned, path: str) -> list[list[Inputs]]:
+    """By operator and draw. Where an operator made no variant of a row, the row stays as it was."""
+    draws: dict[tuple[str, int], list[Inputs]] = {}
+    for number, line in enumerate(read_lines(Path(path)), 1):
+        try:
+            variant = decode(without_break(line), Variant)
+            rows = draws.setdefault((variant.source, variant.draw), [dict(row) for row in before.rows])
+            rows[variant.row] = {name: variant.inputs[name] for name in rows[variant.row]}
+        except (msgspec.MsgspecError, LookupError) as error:
+            raise DataError(f"this is not a variant of a row of {clean} ({error}).", path, number) from error
+    return [rows for _, rows in sorted(draws.items())]
+
+
+def _joined(files: list[Aligned], paths: Sequence[str]) -> list[Aligned]:
+    """The rows that are in all of the files, by id, in the first one's order: not everybody did every row."""
+    known = set(files[0].ids)
+    for path, file in zip(paths, files, strict=True):
+        unknown = next((k for k, name in enumerate(file.ids) if name not in known), None)
+        if unknown is not None:
+            raise DataError(f"the id {file.ids[unknown]!r} is not in {paths[0]}.", path, unknown + 1)
+    shared = known.intersection(*(file.ids for file in files))
+    made = []
+    for file in files:
+        place = {name: k for k, name in enumerate(file.ids)}
+        order = [place[name] for name in files[0].ids if name in shared]
+        made.append(Aligned([file.rows[k] for k in order], [file.gold[k] for k in order], [file.ids[k] for k in order]))
+    return made
+
+
+def _read_tsv(path: Path) -> tuple[Aligned, list[Aligned]]:
+    rows = [without_break(line).split("\t") for line in read_lines(path)]
+    header = rows[0] if rows else []
+    wrong = next((number for number, cells in enumerate(rows, 1) if len(cells) != len(header)), None)
+    if wrong:
+        told = f"this row has {len(rows[wrong - 1])} cells, but the header has {len(header)}."
+        raise DataError(told, path, wrong)
+    table = [dict(zip(header, cells, strict=True)) for cells in rows[1:]]
+    names = [name.removeprefix("clean_") for name in (table[0] if table else ()) if name.startswith("clean_")]
+    people = sorted({name.split("_")[0] for name in (table[0] if table else ()) if name.startswith("noisy")})
+    if not names or not people:
+        raise DataError(
+            f"this is not a TSV with the columns clean_… and noisy1_…. Name the clean texts with {option('clean')}.",
+            path,
+        )
+    gold = [row.get("label") for row in table]
+
+    absent = next((f"{who}_{name}" for who in people for name in names if f"{who}_{name}" not in header), None)
+    if absent:
+        raise DataError(f"there is no column {absent!r}.", path, 1)
+
+    def of(who: str) -> Aligned:
+        return Aligned([{name: row[f"{who}_{name}"] for name in names} for row in table], gold)
+
+    return of("clean"), [of(who) for who in people]
+
+
+ROWS: dict[str, Callable[[int], bool]] = {
+    "all": lambda row: True,
+    "even": lambda row: row % 2 == 0,
+    "odd": lambda row: row % 2 == 1,
+    "blocks": lambda row: (row // SITTING + 1) // 2 % 2 == 0,  # the first hundred, the fourth and fifth, …
+    "other-blocks": lambda row: (row // SITTING + 1) // 2 % 2 == 1,
+}
+_DIGITS = 5
+
+
+def calibrated_typists(
+    clean: str | None, real: Sequence[str], fields: Sequence[str], rows: str, engine: str, onto: str | None
+) -> tuple[bytes, int]:
+    """The file's content, and how many people it holds."""
+    before, people = read_people(clean, real, fields)
+    require_chinese(before.texts(), "unswayed calibrate keyboard", "unswayed calibrate typist")
+    used = [row for row in range(len(before.rows)) if ROWS[rows](row)]
+    found = list(read_profiles(onto, Typists).people) if onto else []
+    for number, person in enumerate(people, 1):
+        require_noise(before.texts(), person.texts(), number)
+        right, typed = ([list(file.rows[row].values()) for row in used] for file in (before, person))
+        found.append(fit_typist(right, typed, ime.engine(engine), [row // SITTING for row in used]))
+    return msgspec.json.encode(rounded(msgspec.to_builtins(Typists(engine, found)))) + b"\n", len(found)
+
+
+def rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [rounded(inner) for inner in value]
+    return round(value, _DIGITS) if isinstance(value, float) else value
+
+
+def calibrated_speakers(clean: str, real: Sequence[str], fields: Sequence[str], rows: str) -> bytes:
+    """The file's content: a profile for each file of what was heard."""
+    before, people = read_people(clean, real, fields)
+    require_chinese(before.texts(), "unswayed calibrate speech", "unswayed calibrate listener")
+    for number, person in enumerate(people, 1):
+        require_noise(before.texts(), person.texts(), number)
+    texts, *heard = [
+        [text for row, texts in enumerate(file.rows) if ROWS[rows](row) for text in texts.values()]
+        for file in (before, *people)
+    ]
+    made = Speakers([fit_speaker(texts, said) for said in heard])
+    return msgspec.json.encode(rounded(msgspec.to_builtins(made))) + b"\n"
+
+
+def calibrated_disfluencies(clean: str, real: Sequence[str], fields: Sequence[str]) -> bytes:
+    """The file's content: how the people who said these texts repaired what they said."""
+    before, people = read_people(clean, real, fields)
+    said = [text for person in people for text in person.texts()]
+    rates = fit_disfluency(before.texts() * len(people), said)
+    return msgspec.json.encode(rounded(msgspec.to_builtins(rates))) + b"\n"

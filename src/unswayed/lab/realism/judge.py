@@ -1,0 +1,143 @@
+"""The judge: boosted trees trained to tell simulated from human noise, tested on sentences that they have not seen.
+
+Every comparison is of as many rows of one kind as of the other, on the same sentences, so that a person against the
+others is judged by trees that learnt from as much as those for a simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+import numpy as np
+import numpy.typing as npt
+
+from unswayed.base.errors import MissingExtra, UsageError
+from unswayed.base.ids import content_id
+from unswayed.base.seeds import Seeds
+from unswayed.lab.realism.features import Floats
+from unswayed.lab.realism.languages import Channel, script_of
+from unswayed.stats import Estimate, digest, interval, sign
+
+FOLDS = 5
+RESAMPLES = 400
+_LEVEL = 0.95  # of intervals
+_VERSION = 3  # of the features and the trees: goes up when the same texts would get another number
+_MOST = 6_000  # sentences looked at: more change little but the time
+_LEAST = 4 * FOLDS
+_TREES = {"max_iter": 120, "max_depth": 4, "learning_rate": 0.08, "max_bins": 32, "l2_regularization": 1.0}
+
+
+class Judge:
+    """Holds the features of some clean texts and of what people made of them, to judge one simulation or several."""
+
+    def __init__(
+        self, clean: Sequence[str], people: Sequence[Sequence[str]], seed: int = 0, language: str | None = None,
+        by: Sequence[str] | None = None, channel: Channel = "typing",
+    ) -> None:  # fmt: skip
+        """`by` names the person or article of each text: trees are then tested on others than they learnt from."""
+        if find_spec("sklearn") is None:
+            raise MissingExtra("The judge of `unswayed realism`", "sklearn")
+        self._stream = Seeds(seed, "measure/realism", _VERSION)
+        rows = range(len(clean))
+        kept = sorted(self._stream.stream("rows", 0).sample(rows, _MOST)) if len(clean) > _MOST else list(rows)
+        self._kept = kept
+        self._clean = [clean[i] for i in kept]
+        if len(set(self._clean)) < _LEAST:
+            raise UsageError(
+                f"The judge needs at least {_LEAST} different sentences. There are {len(set(self._clean))}."
+            )
+        self.script = script_of(self._clean, language, channel)
+        self._clean = self.script.seen(self._clean)
+        self._named = self.script.features(self.script.seen(clean))
+        self.names = list(self._named("", ""))
+        numbers: dict[str, int] = {}
+        units = self._clean if by is None else [by[i] for i in kept]
+        self._groups = np.array([numbers.setdefault(unit, len(numbers)) for unit in units])
+        if len(numbers) < FOLDS:
+            raise UsageError(f"The judge needs at least {FOLDS} people or articles to split by, not {len(numbers)}.")
+        self._people = [self._features(texts) for texts in people]
+        self._texts = content_id("\n".join([*self._clean, *(t for texts in people for t in texts)]))
+        self._seed = seed
+
+    def _features(self, texts: Sequence[str]) -> Floats:
+        pairs = zip(self._clean, self.script.seen([texts[i] for i in self._kept]), strict=True)
+        return np.array([list(self._named(*pair).values()) for pair in pairs], dtype=np.float64)
+
+    def against_people(self, simulated: Sequence[Sequence[str]]) -> Estimate:
+        """How well simulated texts are told from everyone's: 0.5 is not at all, 1 is always."""
+        made = content_id("\n".join(t for texts in simulated for t in texts))
+        return self._tell(self._people, [self._features(texts) for texts in simulated], made)
+
+    def one_person(self, k: int) -> Estimate:
+        """How well one person is told from the others: what a perfect simulation of one person would get."""
+        others = [rows for i, rows in enumerate(self._people) if i != k]
+        return self._tell(others, [self._people[k]], f"person{k + 1}")
+
+    def told_by(self, simulated: Sequence[Sequence[str]], most: int = 8) -> list[dict[str, float | str]]:
+        """The features that alone tell simulated texts from people's best, with the mean of each."""
+        human, made = np.concatenate(self._people), np.concatenate([self._features(texts) for texts in simulated])
+        labels = np.repeat([0.0, 1.0], [len(human), len(made)])
+        rows = np.concatenate([human, made])
+        alone = [_auc(rows[:, k], labels) for k in range(rows.shape[1])]
+        best = sorted(range(len(alone)), key=lambda k: (-abs(alone[k] - 0.5), self.names[k]))[:most]
+        return [
+            {"feature": self.names[k], "human": float(human[:, k].mean()), "simulated": float(made[:, k].mean()),
+             "auc": alone[k]}
+            for k in best
+        ]  # fmt: skip
+
+    def _tell(self, zeros: list[Floats], ones: list[Floats], what: str) -> Estimate:
+        """The mean AUC over as many deals as there are people or draws: in each, every sentence is of one of them."""
+        n, count = len(self._clean), int(self._groups.max()) + 1
+        rng = self._stream.stream("folds", 0).numpy()
+        fold = rng.permutation(np.arange(count) % FOLDS)[np.tile(self._groups, 2)]
+        labels, start = np.repeat([0.0, 1.0], n), rng.integers(0, 1 << 16, n)
+        deals = [np.concatenate([_dealt(zeros, start + k), _dealt(ones, start + k)])
+                 for k in range(max(len(zeros), len(ones)))]  # fmt: skip
+        scores = [_cross_validated(rows, labels, fold) for rows in deals]
+        times = [np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(RESAMPLES)]
+        weights = [drawn.astype(np.float64)[np.tile(self._groups, 2)] for drawn in times]
+        auc = float(np.mean([_auc(score, labels) for score in scores]))
+        drawn = np.mean([_aucs(score, labels, weights) for score in scores], axis=0)
+        low, high = interval(auc, drawn, count, (0.0, 1.0), _LEVEL)
+        texts = {"texts": self._texts, "against": what, "features": digest(np.concatenate(deals), labels)}
+        how = {"folds": FOLDS, "level": _LEVEL, "bootstrap": RESAMPLES, "seed": self._seed}
+        signature = sign({"measure": f"realism.auc:{_VERSION}", **texts, **how})
+        return Estimate(auc, low, high, count, 0, signature)
+
+
+def _dealt(versions: list[Floats], numbers: npt.NDArray[np.int64]) -> Floats:
+    """For each sentence the row of one version, by number."""
+    chosen: Floats = np.stack(versions)[numbers % len(versions), np.arange(len(numbers))]
+    return chosen
+
+
+def _cross_validated(rows: Floats, labels: Floats, fold: npt.NDArray[np.int64]) -> Floats:
+    """Log odds of each row, from trees that saw no row of its sentence."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    scores = np.zeros(len(rows))
+    with threadpool_limits(1, user_api="openmp"):  # small trees: threads would only wait for each other
+        for k in range(FOLDS):
+            inside = fold == k
+            trees = HistGradientBoostingClassifier(**_TREES, early_stopping=False, random_state=0)
+            scores[inside] = trees.fit(rows[~inside], labels[~inside]).decision_function(rows[inside])
+    return scores
+
+
+def _auc(scores: Floats, labels: Floats) -> float:
+    """The chance that a row of the second class scores above one of the first; ties count half."""
+    return float(_aucs(scores, labels, [np.ones(len(scores))])[0])
+
+
+def _aucs(scores: Floats, labels: Floats, weights: Sequence[Floats]) -> Floats:
+    """The same for several weights of the rows, which are put in order once."""
+    _, place = np.unique(scores, return_inverse=True)
+    found = []
+    for weight in weights:
+        zeros, ones = (np.bincount(place, weight * (labels == label)) for label in (0.0, 1.0))
+        below = np.cumsum(zeros) - zeros / 2
+        found.append(float(ones @ below) / max(float(zeros.sum() * ones.sum()), 1e-12))
+    return np.array(found)

@@ -1,0 +1,20 @@
+"""Numbers with their proof: resampling, intervals, exact tests and signatures, for everything that prints a number."""
+
+from __future__ import annotations
+
+from unswayed.base.lazy_exports import lazy_exports
+
+__all__, __getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "base.values": "Estimate",
+        "stats.intervals": (
+            "Question Resampling Wanted certain_interval digest estimates interval mean_of over_trainings sign"
+        ),
+        "stats.means": "Numbers heavy_tails mean_interval numbers_of pseudo_of summed",
+        "stats.resample": "Sample bootstrap count_rows merge_rows sample_of swap",
+        "stats.significance": "CORRECTIONS binomial_tail bonferroni clopper_pearson correct holm mcnemar share_of",
+        "stats.statistics": "Array Ints Mean MeanKind Observations Paired Ratio Statistic ratio",
+        "stats.student": "t_p_value t_quantile",
+    },
+)

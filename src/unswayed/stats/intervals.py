@@ -1,0 +1,187 @@
+"""Estimates from observations: the value, its percentile bootstrap interval by example, and the signature of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from math import isfinite, sqrt
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from unswayed.base.errors import UsageError
+from unswayed.base.ids import content_id
+from unswayed.base.registry import VERSION
+from unswayed.base.values import Estimate
+from unswayed.stats.resample import Sample, bootstrap, sample_of
+from unswayed.stats.statistics import Array, Observations
+from unswayed.stats.student import t_quantile
+
+_NO_WIDTH = 1e-12
+_MEAN_VERSION = 1  # of the definition of `mean_of`; part of its signature
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals are made: their level, the number of bootstrap samples, and the seed of these."""
+
+    level: float = 0.95
+    bootstrap: int = 10_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise UsageError(f"The level of intervals must lie between 0 and 1, not {self.level}.")
+        if self.bootstrap < 1:
+            raise UsageError(f"The number of bootstrap samples must be at least 1, not {self.bootstrap}.")
+        if self.seed < 0:
+            raise UsageError(f"The seed must not be negative, as {self.seed} is.")
+
+
+class Wanted(Protocol):
+    """One number that is wanted: its examples, the items it lacks, the least and greatest it can be, its signature."""
+
+    @property
+    def signature(self) -> str: ...
+    @property
+    def missing(self) -> int: ...
+    @property
+    def span(self) -> tuple[float, float]: ...
+    def sample(self) -> Sample | None:
+        """What is resampled, or None if there is nothing that was measured."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """The number that some observations give, and the signature to give it."""
+
+    observed: Observations
+    signature: str
+
+    def sample(self) -> Sample | None:
+        values = self.observed.values
+        return sample_of(values, self.observed.statistic) if len(values) else None
+
+    @property
+    def missing(self) -> int:
+        return int(self.observed.missing.sum())
+
+    @property
+    def span(self) -> tuple[float, float]:
+        return self.observed.span
+
+
+def estimates(questions: Sequence[Wanted], settings: Resampling) -> list[Estimate]:
+    """An estimate for each question; costly draws are shared among them."""
+    samples = [question.sample() for question in questions]
+    drawn = iter(bootstrap([s for s in samples if s is not None], settings.bootstrap, settings.seed))
+    return [
+        _estimate(question, sample, next(drawn) if sample is not None else None, settings)
+        for question, sample in zip(questions, samples, strict=True)
+    ]
+
+
+def _estimate(question: Wanted, sample: Sample | None, drawn: Array | None, settings: Resampling) -> Estimate:
+    value = None if sample is None else sample.value
+    if sample is None or drawn is None or value is None or not isfinite(value):
+        return Estimate(None, None, None, 0, question.missing, question.signature)
+    low, high = interval(value, drawn, sample.n, question.span, settings.level)
+    return Estimate(value, low, high, sample.n, question.missing, question.signature)
+
+
+def interval(
+    value: float, drawn: Array, n: int, span: tuple[float, float], level: float
+) -> tuple[float | None, float | None]:
+    """The percentile interval; or, where all resamples agree, the exact bound of `certain_interval`."""
+    drawn = drawn[~np.isnan(drawn)]
+    if not len(drawn):
+        return None, None
+    if np.ptp(drawn) <= _NO_WIDTH:
+        return certain_interval(value, n, span, level)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def certain_interval(
+    value: float, n: int, span: tuple[float, float], level: float
+) -> tuple[float | None, float | None]:
+    """The interval when all n examples give the same value, which the bootstrap would call certain.
+
+    By Clopper and Pearson at least p = ((1 - level) / 2) ** (1 / n) of all examples then give that value; the others
+    may lie anywhere in the span. For 0 or 1 in a span of 0 to 1 this is their exact interval.
+    """
+    share = ((1 - level) / 2) ** (1 / n)
+    low, high = (share * value + (1 - share) * end for end in span)
+    return (low if isfinite(low) else None), (high if isfinite(high) else None)
+
+
+def mean_of(found: Sequence[Estimate]) -> Estimate:
+    """The mean of independent estimates. One that could not be measured leaves it without a value.
+
+    The interval recovers each estimate's variance from its own limits, on either side by itself (MOVER; Zou and
+    Donner, 2008), so that it needs no symmetry and no new draws.
+    """
+    k, n, missing = len(found), sum(e.n for e in found), sum(e.missing for e in found)
+    signature = sign({"measure": f"mean:{_MEAN_VERSION}", "of": content_id([e.signature for e in found])})
+    values = [e.value for e in found if e.value is not None]
+    if not k or len(values) < k:
+        return Estimate(None, None, None, n, missing, signature)
+    below = [e.value - e.low for e in found if e.value is not None and e.low is not None]
+    above = [e.high - e.value for e in found if e.value is not None and e.high is not None]
+    mean = sum(values) / k
+    low = mean - sqrt(sum(d * d for d in below)) / k if len(below) == k else None
+    high = mean + sqrt(sum(d * d for d in above)) / k if len(above) == k else None
+    return Estimate(mean, low, high, n, missing, signature)
+
+
+def over_trainings(
+    found: Sequence[Estimate], level: float = 0.95, within: tuple[float, float] | None = None
+) -> Estimate:
+    """The mean of one measure of several trainings of a model, on the same examples; a single one stays as it is.
+
+    `within` are the least and the greatest that the measure can be, such as 0 and 1 for a share.
+
+    Each estimate's interval covers other examples. The spread between trainings, with Student's t for their number, is
+    added to its mean width, squared on either side by itself (MOVER): examples and trainings vary independently.
+    """
+    if len(found) == 1:
+        return found[0]
+    k, n, missing = len(found), max((e.n for e in found), default=0), max((e.missing for e in found), default=0)
+    first = found[0].signature if found else ""
+    signature = f"{first}|trainings={k}:{content_id([e.signature for e in found])}:{_MEAN_VERSION}"
+    values = [e.value for e in found if e.value is not None]
+    if not k or len(values) < k:
+        return Estimate(None, None, None, n, missing, signature)
+    mean = sum(values) / k
+    spread = t_quantile(0.5 + level / 2, k - 1) * sqrt(sum((v - mean) ** 2 for v in values) / (k - 1) / k)
+    below = [e.value - e.low for e in found if e.value is not None and e.low is not None]
+    above = [e.high - e.value for e in found if e.value is not None and e.high is not None]
+    low = mean - sqrt((sum(below) / k) ** 2 + spread**2) if len(below) == k else None
+    high = mean + sqrt((sum(above) / k) ** 2 + spread**2) if len(above) == k else None
+    if within is not None:
+        low, high = low and max(low, within[0]), high and min(high, within[1])
+    return Estimate(mean, low, high, n, missing, signature, over="examples and trainings like these")
+
+
+def sign(fields: Mapping[str, object], settings: Resampling | None = None, **more: object) -> str:
+    """`name=value` joined by bars: the fields, how intervals are made, `more`, and the version of unswayed."""
+    how = {} if settings is None else {"level": settings.level, "bootstrap": settings.bootstrap, "seed": settings.seed}
+    pairs = {**fields, **how, **more, "unswayed": VERSION}
+    return "|".join(f"{name}={_plain(str(value))}" for name, value in pairs.items())
+
+
+def digest(*arrays: npt.NDArray[Any]) -> str:
+    """An id of the numbers in some arrays, for a signature."""
+    h = blake2b(digest_size=8)
+    for array in arrays:
+        h.update(repr((array.dtype.str, array.shape)).encode())
+        h.update(np.ascontiguousarray(array).tobytes())
+    return h.hexdigest()
+
+
+def _plain(text: str) -> str:
+    """A text that can stand in a signature: one line, and no bar that would end the field."""
+    escaped = text.replace("%", "%25").replace("|", "%7C")
+    return "".join(c if c.isprintable() else f"%{ord(c):02X}" for c in escaped)

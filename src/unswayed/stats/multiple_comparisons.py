@@ -1,0 +1,209 @@
+"""Telling sets apart: which of several means differs from the rest, tested together, and all of them shrunk together.
+
+The sets are paired (operators, which vary the same examples) or groups (slices, of which an example is in one).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from unswayed.stats.simultaneous import corrected_together, largest, level_together
+from unswayed.stats.statistics import Array, Ints
+from unswayed.stats.student import t_p_value
+
+_TIMES = 4_000  # draws of the largest of all
+_DEALS = 1_000  # in a test of groups
+_CELLS = 40_000_000  # numbers that are dealt anew in a test of groups
+_LEAST = 400  # deals, however many examples there are
+_STEPS = 200  # in which the variance between sets is looked for
+_NO_WIDTH = 1e-12
+
+
+@dataclass(frozen=True)
+class Apart:
+    """For each set: its mean, that of the others, the corrected p-value of their difference, and its shrunk mean.
+
+    `pairs` has the p-value of the difference of each two, and `together` the level at which the sets' own intervals
+    cover all of them with the chance that was asked for. What can't be tested has p = 1.
+    """
+
+    value: Array
+    rest: Array
+    p: Array
+    shrunk: Array
+    pairs: Array
+    together: float
+
+    def most(self, alpha: float) -> int | None:
+        """The set whose mean is above the rest's and above each other one's; None if none surely is."""
+        above = [int(j) for j in np.flatnonzero((self.p <= alpha) & (self.value > self.rest))]
+        top = max(above, key=lambda j: float(self.value[j]), default=None)
+        if top is None:
+            return None
+        others = [k for k in range(len(self.value)) if k != top]
+        sure = all(self.pairs[top, k] * len(others) <= alpha and self.value[top] > self.value[k] for k in others)
+        return top if sure else None
+
+
+def apart_paired(total: Array, weight: Array, half: float, level: float, seed: int = 0) -> Apart:
+    """Sets that share units: a row for each unit and a column for each set, of weight 0 where it has none.
+
+    `half` is half of what a number can span: each error counts one unit that lies as far off, so that units that all
+    agree are not certain.
+    """
+    n, width = total.shape
+    units, sums = (weight > 0).sum(axis=0), weight.sum(axis=0)
+    value: Array = total.sum(axis=0) / np.maximum(sums, _NO_WIDTH)
+    moves = value * weight
+    np.subtract(total, moves, out=moves)  # in place, since there may be millions of units
+    moves /= np.maximum(sums, _NO_WIDTH)
+    covariance = moves.T @ moves * (n / max(n - 1, 1))
+    floor = np.diag((half / np.maximum(units, 1)) ** 2)
+    contrast = np.full((width, width), -1 / max(width - 1, 1))
+    np.fill_diagonal(contrast, 1.0)
+    difference = contrast @ value
+    spread = np.sqrt(np.diag(contrast @ (covariance + floor) @ contrast.T))
+    single = [_p(d, s, df) for d, s, df in zip(difference, spread, units - 1, strict=True)]
+    drawn = largest(_correlation(contrast @ covariance @ contrast.T), _TIMES, seed)
+    p = np.array(corrected_together(single, drawn)) if width > 1 else np.ones(width)
+    every = largest(_correlation(covariance), _TIMES, seed)
+    pairs = np.ones((width, width))
+    for j in range(width):
+        for k in range(j):
+            off = covariance[j, j] + covariance[k, k] - 2 * covariance[j, k] + floor[j, j] + floor[k, k]
+            pairs[j, k] = pairs[k, j] = _p(value[j] - value[k], sqrt(off), int(min(units[j], units[k])) - 1)
+    return Apart(
+        value, value - difference, p, _shrunk(value, covariance + floor), pairs, level_together(level, every, width)
+    )
+
+
+def apart_groups(
+    total: Array, weight: Array, code: Ints, width: int, half: float, level: float, seed: int = 0
+) -> Apart:
+    """Sets that share no unit: `code` is the set of each unit, -1 for none.
+
+    Units are dealt to the sets anew, many times: the p-value is how often the largest difference of a set from the rest
+    is then as large. That holds for sets of any size, and however skewed the numbers are, if all sets are alike. Sets
+    with the same mean may vary more or less: so each difference is counted in its own standard errors, and has to pass
+    Welch's test too.
+    """
+    inside = code >= 0
+    total, weight, code = total[inside], weight[inside], code[inside]
+    n, whole = len(total), float(weight.sum())
+    sums, sizes = np.bincount(code, total, width), np.bincount(code, weight, width)
+    units = np.bincount(code, minlength=width)
+    mean = float(total.sum()) / whole if whole else 0.0
+    value: Array = np.divide(sums, sizes, out=np.full(width, np.nan), where=sizes > 0)
+    rest: Array = np.divide(total.sum() - sums, whole - sizes, out=np.full(width, np.nan), where=whole - sizes > 0)
+    moves = total - mean * weight
+    tested = (units > 0) & (units < n)
+    standard = _Standardised(moves, units, half * whole / max(n, 1))
+    found = np.where(tested, standard(code), 0.0)
+    times = int(min(_DEALS, max(_LEAST, _CELLS // max(n, 1))))
+    rng = np.random.Generator(np.random.PCG64(seed))
+    top = np.array([standard(rng.permutation(code))[tested].max(initial=0.0) for _ in range(times)])
+    p = (1 + (top[None, :] >= found[:, None] - _NO_WIDTH * (1 + found[:, None])).sum(axis=1)) / (1 + times)
+    p = np.where(tested, np.maximum(p, standard.p(code)), 1.0)
+    errors = standard.errors(code) * (n / max(whole, _NO_WIDTH)) ** 2
+    freedom = np.maximum(units - 1, 1)
+    pairs = np.ones((width, width))
+    for j in range(width):
+        for k in range(j):
+            off = errors[j] + errors[k]
+            degrees = off**2 / max(errors[j] ** 2 / freedom[j] + errors[k] ** 2 / freedom[k], _NO_WIDTH**2)
+            pairs[j, k] = pairs[k, j] = _p(value[j] - value[k], sqrt(off), degrees)
+    known = units > 0
+    shrunk = np.full(width, np.nan)
+    shrunk[known] = _shrunk(value[known], np.diag(errors[known]))
+    return Apart(value, rest, p, shrunk, pairs, level ** (1 / max(int(known.sum()), 1)))
+
+
+class _Standardised:
+    """The difference of each set's mean from the rest's, in standard errors of the two.
+
+    One unit that lies `half` off is added to each error, so that units that all agree are not certain.
+    """
+
+    def __init__(self, moves: Array, units: Ints, half: float) -> None:
+        self._moves, self._squares, self._half = moves, moves**2, half
+        self._units, self._rest = units, len(moves) - units
+        self._all = float(self._squares.sum())
+
+    def errors(self, code: Ints) -> Array:
+        """The squared error of each set's mean."""
+        return self._errors(*self._sums(code))[0]
+
+    def __call__(self, code: Ints) -> Array:
+        total, squares = self._sums(code)
+        found: Array = np.abs(total) * (1 / np.maximum(self._units, 1) + 1 / np.maximum(self._rest, 1))
+        return found / np.sqrt(np.maximum(sum(self._errors(total, squares)), _NO_WIDTH**2))
+
+    def p(self, code: Ints) -> Array:
+        """Those of Welch's test of each set, corrected for their number (Šidák)."""
+        own, rest = self._errors(*self._sums(code))
+        off = own**2 / np.maximum(self._units - 1, 1) + rest**2 / np.maximum(self._rest - 1, 1)
+        freedom = np.maximum((own + rest) ** 2 / np.maximum(off, _NO_WIDTH**4), 1.0)
+        single = np.array([t_p_value(float(t), float(df)) for t, df in zip(self(code), freedom, strict=True)])
+        corrected: Array = -np.expm1(len(single) * np.log1p(-np.minimum(single, 1 - _NO_WIDTH)))
+        return corrected
+
+    def _sums(self, code: Ints) -> tuple[Array, Array]:
+        width = len(self._units)
+        total, squares = (np.bincount(code, numbers, width) for numbers in (self._moves, self._squares))
+        return total.astype(np.float64), squares.astype(np.float64)
+
+    def _errors(self, total: Array, squares: Array) -> tuple[Array, Array]:
+        """Of the sets and of their rests; moves sum to zero, so the sum of the rest's is -total."""
+        own, rest = (
+            _variance(total, found, units) + (self._half / np.maximum(units, 1)) ** 2
+            for found, units in ((squares, self._units), (self._all - squares, self._rest))
+        )
+        return own, rest
+
+
+def _variance(total: Array, squares: Array, units: Ints) -> Array:
+    """Of the means of units, from their sums and sums of squares."""
+    many = np.maximum(units, 1)
+    found: Array = np.maximum(squares - total**2 / many, 0.0) / np.maximum(units - 1, 1) / many
+    return found
+
+
+def _p(difference: float, spread: float, freedom: float) -> float:
+    if not np.isfinite(difference) or spread <= _NO_WIDTH or freedom < 1:
+        return 1.0
+    return t_p_value(float(difference / spread), float(freedom))
+
+
+def _correlation(covariance: Array) -> Array:
+    spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    still = spread <= _NO_WIDTH
+    scale = np.where(still, 0.0, 1 / np.where(still, 1.0, spread))
+    found: Array = np.clip(covariance * np.outer(scale, scale), -1.0, 1.0)
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def _shrunk(value: Array, covariance: Array) -> Array:
+    """The means drawn towards their common one (empirical Bayes): the more, the less they differ beyond chance.
+
+    The true means are taken as normal around one mean; how much they vary is found by maximum likelihood (REML).
+    """
+    width = len(value)
+    if width < 2:
+        return value
+    ones = np.ones(width)
+    largest_share = float(np.var(value)) + float(np.diag(covariance).max())
+    best, found = -np.inf, value
+    for step in range(_STEPS + 1):
+        between = largest_share * (step / _STEPS) ** 2
+        inverse = np.linalg.inv(covariance + between * np.eye(width) + _NO_WIDTH * np.eye(width))
+        precision = float(ones @ inverse @ ones)
+        mean = float(ones @ inverse @ value) / precision
+        off = value - mean
+        likelihood = float(np.linalg.slogdet(inverse)[1]) - np.log(precision) - float(off @ inverse @ off)
+        if likelihood > best + _NO_WIDTH:
+            best, found = likelihood, mean + between * (inverse @ off)
+    return found

@@ -1,0 +1,19 @@
+"""What stays on disk: suites, answers, judgements, locks; and files from outside. No other folder knows our formats."""
+
+from __future__ import annotations
+
+from unswayed.base.lazy_exports import lazy_exports
+
+__all__, __getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "storage.files": "write_atomically write_json_lines",
+        "storage.judgements": "Judgement read_judgements write_judgements",
+        "storage.locks": "Lock",
+        "storage.packaged": "packaged_folder",
+        "storage.parquet": "read_batches",
+        "storage.store": "AnswerStore",
+        "storage.untrusted_files": "read_json_lines",
+        "storage.suite": "Manifest Suite plan_id write_suite",
+    },
+)

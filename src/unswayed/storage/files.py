@@ -1,0 +1,263 @@
+"""Writing files so that a reader sees the old one or the new one, whole."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from glob import escape
+from pathlib import Path
+from secrets import token_hex
+from tempfile import mkdtemp
+from typing import BinaryIO
+
+import msgspec
+
+from unswayed.base.errors import InUse, StoredFileError, UsageError, option
+from unswayed.storage.locks import Lock, take
+
+_HERE, _EXCHANGE = -100, 2  # renameat2's: paths from the current folder; both names change places
+
+
+def as_path(path: object, argument: str) -> Path:
+    """The path that an argument holds."""
+    if isinstance(path, (str, os.PathLike)):
+        return Path(path)
+    raise UsageError(f"{option(argument)} must be a path, not {path!r:.60}.")
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Writes beside the place and moves it there; a full disk or a read-only folder leaves nothing behind."""
+    with replacing(path) as write:
+        write(content)
+
+
+def write_inside(path: Path, content: bytes) -> None:
+    """As `write_atomically`, in a folder that somebody may have sent: a link or a pipe there is replaced, not followed,
+    since it could lead to any file."""
+    with unwritable(path):
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.unlink()
+    write_atomically(path, content)
+
+
+def write_json_lines(path: Path, values: Iterable[object]) -> None:
+    """Writes each value as a line of JSON."""
+    write_atomically(path, b"".join(msgspec.json.encode(value) + b"\n" for value in values))
+
+
+@contextmanager
+def replacing(path: Path, what: str = "the file") -> Iterator[Callable[[bytes], object]]:
+    """A function that writes a file, which takes its place when the block ends and is whole. Only the writing's own
+    errors are told as such. A link is followed; a device or a pipe is written to as it is."""
+    with unwritable(path, what):
+        path = followed(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        special = path.exists() and not path.is_file() and not path.is_dir()
+        partial, file = (None, path.open("wb")) if special else _new_file(path)
+
+    def write(content: bytes) -> None:
+        try:
+            file.write(content)
+        except OSError as error:
+            raise _unwritable(path, what, error) from error
+
+    try:
+        yield write
+        with unwritable(path, what):
+            file.flush()
+            if partial:
+                os.fsync(file.fileno())
+                os.replace(partial, path)
+    finally:
+        with suppress(OSError):  # what could not be written can't be flushed either
+            file.close()
+        if partial:
+            partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_or_printing(to: str | Path) -> Iterator[Callable[[bytes], object]]:
+    """The same for the value of -o, where `-` is standard output."""
+    if to == "-":
+        yield sys.stdout.buffer.write
+        sys.stdout.buffer.flush()
+    else:
+        with replacing(Path(to)) as write:
+            yield write
+
+
+@contextmanager
+def growing(path: Path, what: str = "the file", new: bool = False) -> Iterator[Path]:
+    """The path, of an empty file, at which something else writes a file, which takes its place when the block ends.
+
+    A `new` one never takes the place of another: where one is there by then, the error's cause is a FileExistsError.
+    """
+    with unwritable(path, what):
+        path = followed(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial, file = _new_file(path)
+        try:
+            yield partial
+            (os.link if new else os.replace)(partial, path)
+        finally:
+            file.close()
+            _remove(partial)
+
+
+@contextmanager
+def growing_folder(path: Path, what: str, refuse: Callable[[], None]) -> Iterator[Path]:
+    """A new folder to be filled, which takes the place of the one at `path`, if any, when the block ends.
+
+    `refuse` raises where what is there may not be replaced. Raises InUse where another process fills a folder for the
+    same place. What killed processes left is cleared away.
+    """
+    path = followed(path)
+    with unwritable(path, what):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = Lock(_lock_of(path), path)
+    with lock:
+        refuse()
+        with unwritable(path, what):
+            for left in _left(path) if lock.sure else ():
+                _remove(left)
+            partial = _beside(path)
+            partial.mkdir()
+        try:
+            yield partial
+            refuse()
+            with unwritable(path, what):
+                _put_in_place(partial, path)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+
+def clear_left(path: Path) -> None:
+    """Removes what killed processes left of a folder, where the one that is there is kept as it is."""
+    path = followed(path)
+    lock = _lock_of(path)
+    if lock.exists() or _left(path):
+        with suppress(OSError, InUse), Lock(lock, path) as held:
+            for left in _left(path) if held.sure else ():
+                _remove(left)
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lock")
+
+
+def followed(path: Path) -> Path:
+    """The path that links lead to, also where nothing is there yet."""
+    return Path(os.path.realpath(path)) if path.is_symlink() or not path.name else path
+
+
+def free(folder: Path) -> bool:
+    """Is nothing there, or an empty folder?"""
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+
+
+def refuse_foreign(folder: Path, what: str, files: Collection[str]) -> None:
+    """Raises where a folder holds anything but these files, so that nothing is replaced that unswayed did not write."""
+    foreign = next((f for f in sorted(folder.rglob("*")) if _is_foreign(f, folder, files)), None)
+    if foreign is not None:
+        raise UsageError(
+            f"{folder} holds {what}, but also {foreign.relative_to(folder)}, which unswayed did not write. "
+            f"Move it away, or choose another folder with {option('o', 'to')}."
+        )
+
+
+def _is_foreign(file: Path, folder: Path, files: Collection[str]) -> bool:
+    if file.is_dir() and not file.is_symlink():
+        return not any(f.startswith(f"{file.relative_to(folder).as_posix()}/") for f in files)
+    return file.is_symlink() or file.relative_to(folder).as_posix() not in files
+
+
+@contextmanager
+def unwritable(path: Path, what: str = "the file") -> Iterator[None]:
+    """Tells an error of the file system as one of ours, with the path that was to be written."""
+    try:
+        yield
+    except OSError as error:
+        raise _unwritable(path, what, error) from error
+
+
+def _unwritable(path: Path, what: str, error: OSError) -> StoredFileError:
+    told = error.strerror or str(error)
+    return StoredFileError(
+        f"{path}: {what} can't be written ({told}). Make room or get access, or choose another {option('o', 'to')}."
+    )
+
+
+def temporary_folder() -> Path:
+    """A new folder that stays until this process ends."""
+    folder = Path(mkdtemp(prefix="unswayed-"))
+    process = os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == process:  # a fork of this process must not take away what its parent uses
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return folder
+
+
+def _beside(path: Path) -> Path:
+    """A new name beside a path. It is random: in two containers, two processes may have the same number."""
+    return path.with_name(f".{path.name}.partial-{token_hex(8)}")
+
+
+def _left(path: Path) -> list[Path]:
+    """What is being written, or was left unfinished, beside a path."""
+    found = path.parent.glob(f".{escape(path.name)}.partial-*")
+    return [left for left in found if re.fullmatch("[0-9a-f]+", left.name.rpartition("-")[2]) and not left.is_symlink()]
+
+
+def _new_file(path: Path) -> tuple[Path, BinaryIO]:
+    """A file that grows until it is put in place, locked as long as it is open. Those that nobody holds are removed."""
+    for left in filter(Path.is_file, _left(path)):
+        with suppress(OSError), left.open("r+b") as found:
+            if take(found.fileno()):
+                _remove(left)
+    while True:
+        partial = _beside(path)
+        file = partial.open("xb")
+        take(file.fileno())
+        if partial.exists():  # or else another process took it for an abandoned one, before it was locked
+            return partial, file
+        file.close()
+
+
+def _remove(left: Path) -> None:
+    """A file or folder that was left unfinished, with what SQLite may keep beside it."""
+    if left.is_dir():
+        shutil.rmtree(left, ignore_errors=True)
+    for end in ("", "-wal", "-shm", "-journal"):
+        with suppress(OSError):
+            left.with_name(left.name + end).unlink(missing_ok=True)
+
+
+def _put_in_place(partial: Path, path: Path) -> None:
+    """Moves a folder that was written beside its place to it; one that stands there goes.
+
+    Where the system can, the two change places in one step, so that there is never none.
+    """
+    if path.exists() and _exchanged(partial, path):
+        return  # what stood there has the partial name now, and goes with it
+    old = _beside(path)
+    if path.exists():
+        path.rename(old)
+    partial.rename(path)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError):
+        return False
+    return bool(rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0)

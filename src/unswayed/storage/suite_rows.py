@@ -1,0 +1,113 @@
+"""The rows of a suite as columns, encoded and hashed in pieces as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from operator import le, lt
+from typing import Any, NamedTuple, TypeVar
+
+from unswayed.base.errors import DataError
+from unswayed.base.ids import canonical_each, json_texts
+from unswayed.base.values import Example, Variant
+from unswayed.base.variants import Variants
+
+T = TypeVar("T")
+PIECE = 256  # rows that are encoded together
+Hashed = Callable[[bytes], None]
+
+
+def example_columns(examples: Iterable[Example], hashed: Hashed) -> Iterator[list[list[Any]]]:
+    """The columns of examples, whose rows must ascend."""
+    last = -1
+    for some in pieces(examples):
+        rows = [e.row for e in some]
+        if not all(map(lt, (last, *rows), rows)):
+            e, before = next((e, row) for e, row in zip(some, (last, *rows), strict=False) if e.row <= row)
+            raise DataError(f"example {e.id!r} has row {e.row} after row {before}; rows must ascend")
+        last = rows[-1]
+        yield _hashed(
+            hashed,
+            rows,
+            [e.id for e in some],
+            json_texts([e.inputs for e in some]),
+            json_texts([e.gold for e in some]),
+            json_texts([e.groups for e in some]),
+        )
+
+
+class Piece(NamedTuple):
+    """Some variants as columns, and the bytes that the content id is made of. Other processes may make them."""
+
+    columns: list[list[Any]]
+    hashed: bytes
+
+
+def pieces_of(variants: Iterable[Variant]) -> Iterator[Piece]:
+    if not isinstance(variants, Variants):
+        return map(_piece, map(_taken_apart, pieces(variants)))
+    columns = _columns_of(variants)
+    return (_piece([column[at : at + PIECE] for column in columns]) for at in range(0, len(variants), PIECE))
+
+
+def _piece(columns: list[list[Any]]) -> Piece:
+    return Piece(columns, canonical_each(zip(*columns, strict=True)))
+
+
+def _columns_of(variants: Variants) -> list[list[Any]]:
+    return [
+        variants.rows,
+        variants.example_ids,
+        variants.draws,
+        variants.sources,
+        variants.families,
+        variants.meanings,
+        _inputs_of(variants),
+        json_texts(variants.golds),
+        variants.notes,
+    ]
+
+
+def _inputs_of(variants: Variants) -> list[str]:
+    """The inputs as JSON; without making them first, where all have one text of the same name."""
+    names = {name for example in variants.varied for name in example.inputs}
+    return json_texts(variants.texts, *names) if len(names) == 1 else json_texts(variants.inputs)
+
+
+def _taken_apart(some: list[Variant]) -> list[list[Any]]:
+    return [
+        [v.row for v in some],
+        [v.example_id for v in some],
+        [v.draw for v in some],
+        [v.source for v in some],
+        [v.family for v in some],
+        [v.meaning for v in some],
+        json_texts([v.inputs for v in some]),
+        json_texts([v.gold for v in some]),
+        [v.note for v in some],
+    ]
+
+
+def variant_columns(variants: Iterable[Piece], hashed: Hashed) -> Iterator[list[list[Any]]]:
+    """The columns of variants, which must follow the order of the examples."""
+    last = -1
+    for columns, content in variants:
+        rows = columns[0]
+        if not all(map(le, (last, *rows), rows)):
+            row, before = next((row, before) for row, before in zip(rows, (last, *rows), strict=False) if row < before)
+            raise DataError(f"a variant of row {row} comes after row {before}; variants must follow the examples")
+        last = rows[-1]
+        hashed(content)
+        yield columns
+
+
+def pieces(items: Iterable[T]) -> Iterator[list[T]]:
+    """The items, some at a time."""
+    it = iter(items)
+    return iter(lambda: list(islice(it, PIECE)), [])
+
+
+def _hashed(hashed: Hashed, *columns: list[Any]) -> list[list[Any]]:
+    """The columns, once the content id has seen their rows."""
+    hashed(canonical_each(zip(*columns, strict=True)))
+    return list(columns)

@@ -1,0 +1,133 @@
+"""Files that others may have sent: only regular ones are opened, small ones are read up to a bound, and a file with a
+known hash is read through the same handle that was hashed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+import msgspec
+
+from unswayed.base.errors import DataError, StoredFileError
+from unswayed.base.json import decode
+
+T = TypeVar("T")
+MOST_BYTES = 256 << 20  # of a file that is read whole
+MOST_LINE = 256 << 20
+_MOST_LINES = 2 << 30  # bytes of a file of JSON lines that is held in memory
+_SETTLED = 2.0  # seconds after its last change from which on a file's times tell a later change
+
+_Stamp = tuple[int, ...]
+_hashes: dict[_Stamp, str] = {}
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """The open file. A device, a pipe or a folder raises StoredFileError at once; a missing file, OSError."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags)  # a pipe without a writer would hang without O_NONBLOCK
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise StoredFileError(f"{path}: this is not a regular file. Replace it with one.")
+    return open(handle, "rb")
+
+
+def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
+    """What a file holds; StoredFileError where that is more than `most` bytes."""
+    with open_regular(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise StoredFileError(f"{path}: the file is larger than {most >> 20} MB, which no sound one is.")
+    return content
+
+
+def bounded_lines(file: BinaryIO, path: Path, most: int = MOST_LINE) -> Iterator[bytes]:
+    """Each line with its line break; StoredFileError where one has more than `most` bytes."""
+    for number in count(1):
+        line = file.readline(most + 1)
+        if not line:
+            return
+        if len(line) > most:
+            raise StoredFileError(f"{path}: line {number} is longer than {most >> 20} MB. Is this a file of text?")
+        yield line
+
+
+def read_json_lines(path: Path, type: type[T]) -> Iterator[tuple[int, T]]:
+    """Each line's number and its value of this type; empty lines are skipped, and a bad one is named."""
+    try:
+        lines = read_bounded(path, _MOST_LINES).removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    except OSError as error:
+        raise DataError(f"the file can't be read ({error.strerror}).", path) from error
+    except StoredFileError as error:
+        raise DataError(str(error).removeprefix(f"{path}: "), path) from error
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                yield number, decode(line, type)
+            except msgspec.MsgspecError as error:
+                raise DataError(f"this is not a JSON object of the right form: {error}.", path, number) from error
+
+
+@contextmanager
+def open_hashed(path: Path, expected: str) -> Iterator[BinaryIO]:
+    """The open file, after checking its SHA-256. It raises too if the file changes while the block reads it.
+
+    A file is hashed once per process, and again after it changed.
+    """
+    try:
+        file = open_regular(path)
+    except OSError as error:
+        raise StoredFileError(f"{path}: the file is missing or can't be read ({error.strerror}).") from error
+    with file:
+        before = _stamp(file)
+        found = _hashes.get(before) or _hash(file, before)
+        if found != expected:
+            raise StoredFileError(f"{path}: the file changed after its manifest was written. Make it again.")
+        file.seek(0)
+        yield file
+        if _stamp(file) != before:
+            raise StoredFileError(f"{path}: the file changed while it was read. Run the command again.")
+
+
+def _stamp(file: BinaryIO) -> _Stamp:
+    there = os.fstat(file.fileno())
+    return there.st_dev, there.st_ino, there.st_size, there.st_mtime_ns, there.st_ctime_ns
+
+
+def _hash(file: BinaryIO, stamp: _Stamp) -> str:
+    h = sha256()
+    while piece := file.read(1 << 20):
+        h.update(piece)
+    if time.time() - max(stamp[-2:]) / 1e9 > _SETTLED:  # two changes within one tick of the clock look the same
+        _hashes[stamp] = h.hexdigest()
+    return h.hexdigest()
+
+
+def state_folder() -> Path:
+    """Where unswayed keeps what is this user's own on this machine; RuntimeError if the user has no home."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "unswayed"
+
+
+@lru_cache
+def own_key() -> bytes | None:
+    """A secret of this user on this machine, made on first use; None where it can't be kept.
+
+    What is signed with it was made here, which somebody else's file can't pretend to be.
+    """
+    with suppress(OSError, RuntimeError):
+        file = state_folder() / "key"
+        if not file.exists():
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as new:
+                new.write(os.urandom(32))
+        key = file.read_bytes()
+        return key if len(key) == 32 else None
+    return None

@@ -1,0 +1,317 @@
+"""Posts JSON to one URL from many threads: waits as the server asks, tries again what may work, tells no key."""
+
+from __future__ import annotations
+
+import math
+import ssl
+import time
+import weakref
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.message import Message
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException, IncompleteRead, RemoteDisconnected
+from threading import Condition, Event, Lock
+from typing import NoReturn, TypeVar
+
+import msgspec
+
+from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.registry import VERSION
+from unswayed.base.seeds import Stream
+from unswayed.base.values import REFUSED, Json
+from unswayed.systems.http.connection import Limits, Line, Reply, Unreachable, checked_url
+from unswayed.systems.http.pace import Pace, Sent
+from unswayed.systems.meter import spend
+
+T = TypeVar("T")
+_NAMES = {"tokens_in": "tokens in", "tokens_out": "tokens out", "timeouts": "time-outs", "cut": "cut off"}
+_FALSE_STARTS = 5  # failures to connect before any answer at all: the address is wrong, or nobody is there
+_PASSING = {408, 409, 425, 429}  # of the request's own faults, those that another try may mend
+_BUSY = {429, 503, 529}  # the server takes no more for now
+_BROKEN = {401, 404, 405, 407}  # and those that every other request will have too
+
+
+class Unanswered(Exception):
+    """A request has no usable answer, for the reason given, and asking again does not help."""
+
+    def __init__(self, reason: str, reached: bool = True) -> None:
+        super().__init__(reason)
+        self.reached = reached  # if not, it is nothing about this request
+
+
+class Refused(Unanswered):
+    """The server will not answer this very request."""
+
+
+class Malformed(Exception):
+    """What came is not the answer that was agreed on; raised by those who read it."""
+
+
+class _Again(Exception):
+    """This try failed, another may not. `wait` is how many seconds the server wants to be left alone."""
+
+    def __init__(self, reason: str, wait: float = 0.0, reached: bool = True) -> None:
+        super().__init__(reason)
+        self.wait, self.reached = wait, reached
+
+
+class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How long to wait, in seconds, and how often to try. Retries wait `backoff` × 1, 2, 4, … less up to half of it.
+
+    `timeout` is how long an answer may take, as for every system; it stands for `read_timeout` and `total_timeout`.
+    """
+
+    timeout: float | None = None
+    connect_timeout: float = 10.0
+    read_timeout: float = 120.0
+    total_timeout: float = 300.0
+    backoff: float = 0.5
+    longest_wait: float = 120.0  # a server that wants to be left alone for longer has failed
+    largest: int = 16 << 20
+    rate: float | None = None  # requests a second, at most
+
+    def __post_init__(self) -> None:
+        for name in ("timeout", "connect_timeout", "read_timeout", "total_timeout", "largest"):
+            if (value := getattr(self, name)) is not None and not value > 0:
+                raise UsageError(f"{name} must be more than 0.")
+        if self.rate is not None and not (self.rate > 0 and math.isfinite(self.rate)):
+            raise UsageError(f"rate must be a number above 0, of requests a second, not {self.rate!r:.60}.")
+        if not (self.backoff >= 0 and self.longest_wait >= 0):
+            raise UsageError("backoff and longest_wait must be 0 or more.")
+
+
+class Client:
+    """A connection is opened for each request that is under way at the same time, and kept for the next.
+
+    All threads share one pace, which slows down where the server refuses requests because there are too many.
+    """
+
+    def __init__(
+        self, url: str, key: str | None = None, settings: HttpSettings | None = None, retries: int = 6
+    ) -> None:
+        self.url = checked_url(url)
+        self.shown = self.url._replace(query="").geturl()
+        self.retries = retries
+        self._settings = s = settings or HttpSettings()
+        self._limits = Limits(s.connect_timeout, s.timeout or s.read_timeout, s.timeout or s.total_timeout, s.largest)
+        self._key = key
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        self._headers["User-Agent"] = f"unswayed/{VERSION}"
+        if key is not None:
+            self._headers["Authorization"] = f"Bearer {key}"
+        self._lock = Lock()
+        self._free: list[Line] = []
+        self._busy: set[Line] = set()
+        self._closed = Event()
+        self._pace, self._turn = Pace(s.rate), Condition()
+        weakref.finalize(self, _close_all, self._free)  # also where nobody called close()
+        self._used: Counter[str] = Counter()
+        self._answered = False
+        self._unreachable = 0
+
+    def limit(self, rate: float) -> None:
+        """Sends no more requests a second than this."""
+        self._pace.cap = rate
+
+    def post(self, body: Json, read: Callable[[Json], T]) -> T:
+        """What `read` makes of the answer; where it raises Malformed, the request is made again."""
+        try:
+            content = msgspec.json.encode(body)
+        except UnicodeEncodeError as error:
+            raise Unanswered(f"the input is not a text: {error.reason}") from error
+        for attempt in range(1, self.retries + 2):
+            try:
+                return self._try(content, read)
+            except _Again as trouble:
+                self._pause(trouble, attempt, content)
+        raise AssertionError("the last try returns or raises")
+
+    def use(self, **amounts: float) -> None:
+        """Adds to what is counted."""
+        with self._lock:
+            for name, amount in amounts.items():
+                self._used[_NAMES.get(name, name)] += amount  # type: ignore[assignment]
+
+    def used(self) -> dict[str, float]:
+        """What was used since this was asked last: requests, retries, and what readers of answers counted."""
+        with self._lock:
+            used, self._used = self._used, Counter()
+        return dict(used)
+
+    def close(self) -> None:
+        """Ends requests that are under way, and waits between them, at once."""
+        self._closed.set()
+        with self._turn:
+            self._turn.notify_all()
+        with self._lock:
+            for line in self._busy:
+                line.interrupt()
+            _close_all(self._free)
+
+    def _try(self, content: bytes, read: Callable[[Json], T]) -> T:
+        sent = self._next_turn()
+        reply: Reply | None = None
+        began = time.monotonic()
+        try:
+            self.use(requests=1, retries=0)
+            reply = self._exchange(content)
+        finally:
+            self._end_turn(sent, reply)
+        spend(seconds=time.monotonic() - began)
+        if not 200 <= reply.status < 300:
+            self._refuse(reply)
+        try:
+            return read(msgspec.json.decode(reply.content))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise _Again(f"the answer is not JSON: {_quoted(reply.content)}") from None
+        except Malformed as problem:
+            raise _Again(f"{problem}: {_quoted(reply.content)}") from None
+
+    def _exchange(self, content: bytes) -> Reply:
+        line = self._take()
+        try:
+            reply = line.exchange(content, self._headers)
+            self._answered = True
+            return reply._replace(content=self._hushed(reply.content))
+        except Unreachable as error:
+            raise self._not_reached(error) from error
+        except TimeoutError:
+            self.use(timeouts=1)
+            raise _Again("no answer in time") from None
+        except (OSError, HTTPException, ValueError) as error:  # the last for a chunk of less than no bytes
+            raise _Again(_broken_off(error)) from error
+        finally:
+            with self._lock:
+                self._busy.discard(line)
+                if not self._closed.is_set():
+                    self._free.append(line)
+            if self._closed.is_set():
+                line.close()
+
+    def _next_turn(self) -> Sent:
+        """Waits until the server's limits let one more request be sent."""
+        with self._turn:
+            while not self._closed.is_set() and (wait := self._pace.delay(now := time.monotonic())) != 0.0:
+                self._turn.wait(wait)
+            if self._closed.is_set():
+                raise self._was_closed()
+            return self._pace.send(now)
+
+    def _end_turn(self, sent: Sent, reply: Reply | None) -> None:
+        with self._turn:
+            if reply is not None and reply.status in _BUSY:
+                wait = min(retry_after(reply.headers), self._settings.longest_wait)
+                self._pace.refuse(sent, time.monotonic(), wait)
+            else:
+                self._pace.accept()
+            self._turn.notify()
+
+    def _was_closed(self) -> UsageError:
+        return UsageError(f"{self.shown} was closed; open it again to use it.")
+
+    def _take(self) -> Line:
+        with self._lock:
+            if self._closed.is_set():
+                raise self._was_closed()
+            line = self._free.pop() if self._free else Line(self.url, self._limits)
+            self._busy.add(line)
+        return line
+
+    def _not_reached(self, error: Unreachable) -> Exception:
+        self._unreachable += 1
+        lasting = isinstance(error.__cause__, ssl.SSLCertVerificationError)
+        if lasting or (not self._answered and self._unreachable >= _FALSE_STARTS):
+            return SystemBroken(f"{self.shown} can't be reached: {error}. Is the address right, and the server up?")
+        return _Again(f"the server can't be reached: {error}", reached=False)
+
+    def _hushed(self, content: bytes) -> bytes:
+        """Without the key, which a server may well say back, in an error or an answer."""
+        if self._key is not None:
+            for form in (self._key, self._key.replace("/", "\\/")):  # the second is JSON's, too
+                content = content.replace(form.encode(), b"***")
+        return content
+
+    def _refuse(self, reply: Reply) -> NoReturn:
+        """Raises what the status stands for."""
+        status, told = reply.status, f"the server answered {reply.status}: {_quoted(reply.content)}"
+        if 300 <= status < 400:
+            named = str(reply.headers.get("Location") or "").partition("?")[0]
+            to = self._hushed(named.encode(errors="replace")).decode()[:200]
+            raise SystemBroken(
+                f"{self.shown} redirects to {to!r}. Redirects are not followed, since they might take the key and the "
+                f"data elsewhere; name that address yourself if it is the right one."
+            )
+        if status in _BROKEN or b"insufficient_quota" in reply.content:
+            hint = " Is the key right, and in the environment?" if status == 401 else ""
+            raise SystemBroken(f"{self.shown}: {told}.{hint}")
+        if status == 429 or status >= 500:
+            self.use(**{"429" if status == 429 else "5xx": 1})
+        if status in _PASSING or status >= 500:
+            raise _Again(told, retry_after(reply.headers))
+        if b"content_filter" in reply.content or b"content_policy" in reply.content:
+            self.use(refusals=1)
+            raise Refused(f"{REFUSED}: {told}")
+        raise Refused(told)
+
+    def _pause(self, trouble: _Again, attempt: int, content: bytes) -> None:
+        """Waits before the next try, or gives up. How long is derived from the request, so that threads spread out."""
+        if self._closed.is_set():
+            raise self._was_closed()
+        if attempt > self.retries:
+            times = "once" if attempt == 1 else f"{attempt} times"
+            raise Unanswered(f"{trouble} (asked {times})", trouble.reached)
+        if trouble.wait > self._settings.longest_wait:
+            raise Unanswered(f"{trouble} (to be asked again after {trouble.wait:,.0f} s, which is too long)")
+        spread = 1 - Stream(content + attempt.to_bytes(4, "big")).random() / 2
+        wait = self._settings.backoff * 2.0 ** min(attempt - 1, 30) * spread
+        self.use(retries=1)
+        self._closed.wait(max(trouble.wait, min(wait, self._settings.longest_wait)))
+
+
+def _close_all(lines: list[Line]) -> None:
+    while lines:
+        lines.pop().close()
+
+
+def retry_after(headers: Message) -> float:
+    """How many seconds the server wants to be left alone; given as a number or as a date, by its own clock."""
+    said = (headers.get("Retry-After") or "").strip()
+    try:
+        seconds = float(said)
+        return max(seconds, 0.0) if math.isfinite(seconds) else 0.0
+    except ValueError:
+        pass
+    until = _date(said)
+    if until is None:
+        return 0.0
+    now = _date(headers.get("Date") or "") or datetime.now(UTC)
+    return max((until - now).total_seconds(), 0.0)
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def _broken_off(error: Exception) -> str:
+    if isinstance(error, RemoteDisconnected):
+        return "the server hung up without an answer"
+    if isinstance(error, IncompleteRead):
+        return "the answer was cut off before its end"
+    return f"the connection broke: {error or type(error).__name__}"
+
+
+def _quoted(content: bytes) -> str:
+    """The beginning of what a server said: its own message, where it has the usual form."""
+    try:
+        told = msgspec.json.decode(content)["error"]
+        text = str(told["message"] if isinstance(told, dict) else told)
+    except Exception:  # whatever it is, it is shown as it is
+        text = content[:2000].decode(errors="replace")
+    text = " ".join(text.split())
+    return repr(text[:200]) + ("…" if len(text) > 200 else "")

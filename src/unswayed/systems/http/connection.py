@@ -1,0 +1,260 @@
+"""Where a server is, and one connection to it, kept open, on which it can't make us wait or read for ever."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import select
+import socket
+import ssl
+import time
+from base64 import b64encode
+from contextlib import suppress
+from email.message import Message
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from ipaddress import ip_address
+from typing import Any, NamedTuple
+from urllib.parse import SplitResult, quote, unquote, urlsplit
+from urllib.request import getproxies_environment, proxy_bypass
+
+from unswayed.base.errors import UsageError, option
+from unswayed.base.secrets import has_secret, masked
+
+KEY = "OPENAI_API_KEY"
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def checked_url(url: str) -> SplitResult:
+    """The URL in parts, fit to be asked; what could go elsewhere than it seems to is refused."""
+    if any(c <= " " or c == "\x7f" for c in url):
+        raise UsageError("The URL has a space or a control character in it.")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+        host = (
+            (parts.hostname or "").encode("idna").decode() if not (parts.hostname or "").isascii() else parts.hostname
+        )
+    except (ValueError, UnicodeError) as error:
+        raise UsageError(f"{masked(url)!r} is not a URL: {error}.") from error
+    if parts.scheme not in ("http", "https") or not host:
+        raise UsageError(
+            f"A server's URL begins with http://HOST or https://HOST; {parts.scheme}://{host or ''} does not."
+        )
+    if parts.username is not None or parts.password is not None:
+        raise UsageError(
+            "A URL with a user or a password in it would be stored with the run; put a key in the environment."
+        )
+    shown = f"[{host}]" if ":" in host else host
+    netloc = shown if parts.port is None else f"{shown}:{parts.port}"
+    path, query = (quote(text, safe="/%:@!$&'()*+,;=~?") for text in (parts.path, parts.query))
+    return SplitResult(parts.scheme, netloc, path, query, "")
+
+
+def is_here(url: SplitResult) -> bool:
+    """Is the server on this machine, so that nobody reads what is sent to it?"""
+    host = url.hostname or ""
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host in LOOPBACK
+
+
+def key_for(url: SplitResult, name: str | None, default: bool, insecure: bool = False) -> str | None:
+    """The key in the environment under that name, or, by `default`, OpenAI's where it can't be read on the way."""
+    safe = url.scheme == "https" or is_here(url)
+    if (name is not None or has_secret(url)) and not safe and not insecure:
+        raise UsageError(
+            f"{url.scheme}://{url.netloc} is neither https nor on this machine, so others could read the key. "
+            f"Use https, or, if the network between is yours alone, {option('insecure')}"
+            f"{'' if option('insecure').startswith('-') else 'True'}."
+        )
+    if name is None and default and safe:
+        name = KEY if os.environ.get(KEY) else None
+    if name is None:
+        return None
+    key = os.environ.get(name, "").strip()
+    if not key:
+        raise UsageError(f"The environment has no {name}. Set it to the server's key, then rerun.")
+    if not re.fullmatch(r"[\x21-\x7e]+", key):
+        raise UsageError(f"The key in {name} has a character that no key has, such as a space or a line's end.")
+    return key
+
+
+class Limits(NamedTuple):
+    """Seconds to connect, to wait for the next bytes, and for a request in all; bytes that an answer may have."""
+
+    connect: float
+    read: float
+    total: float
+    largest: int
+
+
+class Reply(NamedTuple):
+    status: int
+    headers: Message
+    content: bytes
+
+
+class Unreachable(OSError):
+    """The server can't be connected to."""
+
+
+class Line:
+    """Redirects are not followed, so headers go to the one host that was named."""
+
+    def __init__(self, url: SplitResult, limits: Limits) -> None:
+        self._limits = limits
+        self._socket: _Timed | None = None
+        self._interrupted = False
+        self._http, self._target, self._more = _connection(url)
+
+    def exchange(self, content: bytes, headers: dict[str, str]) -> Reply:
+        """Posts and returns the reply, whole. Where this raises, the line is closed and may be used again."""
+        deadline = time.monotonic() + self._limits.total
+        try:
+            if self._socket is None or self._socket.dropped():
+                self._connect()
+            assert self._socket is not None
+            if self._interrupted:
+                raise OSError("interrupted")
+            self._socket.deadline = deadline
+            self._http.request("POST", self._target, content, {**self._more, **headers})
+            response = self._http.getresponse()
+            reply = Reply(response.status, response.headers, self._read(response))
+        except BaseException:
+            self.close()
+            raise
+        if response.will_close:
+            self.close()
+        return reply
+
+    def _connect(self) -> None:
+        self.close()
+        self._http.timeout = min(self._limits.connect, self._limits.total)
+        try:
+            self._http.connect()
+        except (OSError, HTTPException) as error:
+            self._http.close()
+            raise Unreachable(_reason(error)) from error
+        self._socket = self._http.sock = _Timed(self._http.sock, self._limits.read)
+
+    def _read(self, response: Any) -> bytes:
+        largest = self._limits.largest
+        if (response.length or 0) > largest:
+            raise OSError(f"the answer has {response.length:,} bytes; {largest:,} are allowed")
+        content: bytes = response.read(largest + 1)
+        if len(content) > largest:
+            raise OSError(f"the answer has more than {largest:,} bytes")
+        if response.length:  # http.client says so only where everything is read in one go
+            raise OSError(f"the answer was cut off {response.length:,} bytes before its end")
+        response.close()
+        return content
+
+    def close(self) -> None:
+        line, self._socket = self._socket, None
+        if line is not None:
+            line.end()
+            self._http.close()
+
+    def interrupt(self) -> None:
+        """Makes a request that another thread is waiting in fail at once, or as soon as it is connected."""
+        self._interrupted = True
+        line = self._socket
+        if line is not None:
+            line.interrupt()
+
+
+class _Timed:
+    """What http.client needs of a socket. Every wait ends at the deadline, however little each of them brings."""
+
+    def __init__(self, raw: Any, patience: float) -> None:
+        self.raw, self.patience = raw, patience
+        self.deadline = 0.0
+
+    def patient(self) -> Any:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        self.raw.settimeout(min(left, self.patience))
+        return self.raw
+
+    def sendall(self, content: bytes) -> None:
+        self.patient().sendall(content)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        return io.BufferedReader(_Incoming(self))
+
+    def close(self) -> None:
+        """http.client closes before it reads a last answer; `end` closes."""
+
+    def end(self) -> None:
+        self.raw.close()
+
+    def dropped(self) -> bool:
+        """Has the server hung up, or said something that was not asked for?"""
+        if not hasattr(select, "poll"):  # Windows
+            return bool(select.select([self.raw], [], [], 0)[0])
+        waiting = select.poll()
+        waiting.register(self.raw, select.POLLIN)
+        return bool(waiting.poll(0))
+
+    def interrupt(self) -> None:
+        with suppress(OSError):  # it may have ended by itself
+            self.raw.shutdown(socket.SHUT_RDWR)
+
+
+class _Incoming(io.RawIOBase):
+    def __init__(self, line: _Timed) -> None:
+        self._line = line
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return int(self._line.patient().recv_into(buffer))
+
+
+def _connection(url: SplitResult) -> tuple[HTTPConnection, str, dict[str, str]]:
+    """A connection to the server or to the proxy that the environment names, what to ask for, and more headers."""
+    host, port = url.hostname or "", url.port
+    target = (url.path or "/") + (f"?{url.query}" if url.query else "")
+    proxy = _proxy(url)
+    if proxy is None:
+        return _plain_or_tls(url.scheme, host, port), target, {}
+    said = {"Proxy-Authorization": _basic(proxy)} if proxy.username else {}
+    connection = _plain_or_tls(url.scheme, proxy.hostname or "", proxy.port or 80)
+    if url.scheme == "http":
+        return connection, f"http://{url.netloc}{target}", said
+    connection.set_tunnel(host, port or 443, said)
+    return connection, target, {}
+
+
+def _plain_or_tls(scheme: str, host: str, port: int | None) -> HTTPConnection:
+    if scheme == "https":
+        return HTTPSConnection(host, port, context=ssl.create_default_context())
+    return HTTPConnection(host, port)
+
+
+def _proxy(url: SplitResult) -> SplitResult | None:
+    """No proxy can reach this machine's own loopback."""
+    host = url.hostname or ""
+    named = getproxies_environment().get(url.scheme)
+    if not named or host in LOOPBACK or proxy_bypass(host):
+        return None
+    proxy = urlsplit(named if "://" in named else f"http://{named}")
+    if proxy.scheme != "http" or not proxy.hostname:
+        raise UsageError(
+            f"The environment's proxy for {url.scheme} must be http://HOST:PORT; {proxy.scheme}:// is not."
+        )
+    return proxy
+
+
+def _basic(proxy: SplitResult) -> str:
+    pair = f"{unquote(proxy.username or '')}:{unquote(proxy.password or '')}"
+    return f"Basic {b64encode(pair.encode()).decode()}"
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, TimeoutError):
+        return "no connection in time"
+    return str(getattr(error, "strerror", None) or error)

@@ -1,0 +1,362 @@
+"""Systems behind a URL: a chat model of any OpenAI-compatible server, or a server of one's own that takes JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+
+from unswayed.base.chat import as_sent, chat_of, is_chat
+from unswayed.base.choices import CHOICES, choices_in
+from unswayed.base.errors import SystemBroken, UsageError, option
+from unswayed.base.ids import content_id
+from unswayed.base.secrets import masked_data, masked_url
+from unswayed.base.tool_calls import calls_of
+from unswayed.base.values import CUT_OFF, REFUSED, Inputs, Json
+from unswayed.storage.suite import Suite
+from unswayed.systems.http.chat import Answer, Chat, counted, json_in
+from unswayed.systems.http.client import Client, HttpSettings, Malformed, Unanswered
+from unswayed.systems.http.connection import checked_url, key_for
+from unswayed.systems.meter import spend
+from unswayed.systems.prices import costs, prices_of
+from unswayed.systems.reprompt import prompt_of
+from unswayed.systems.system import Failed, System, plain
+from unswayed.systems.template import Template
+
+PROMPTS = files("unswayed.systems") / "prompts"
+_AROUND = " \t\r\n.,;:!?\"'`*()[]。，！？“”‘’「」"  # what models put around a label
+_YES = (("yes", "no"), ("true", "false"), ("1", "0"))
+_NLI = {"premise", "hypothesis"}
+_LABEL_TOKENS = 16
+_TEXT_TOKENS = 1024
+
+
+class ChatSystem(System):
+    """Fills a prompt with each input's texts and asks the model at temperature 0.
+
+    `answers` maps what the model may say to outputs; anything else is a failure that shows what it said. Without
+    them, a suite of labels has its own labels as answers, or yes and no where the prompt speaks of them and the
+    labels are such as *entailed* and *not_entailed*; other suites take the text as it is, or, with `json`, what it says
+    as JSON. Where the answers are yes and no, or single characters, the model is given one token.
+    """
+
+    batch_size = 1
+    concurrency = 8
+    retries = 6
+    deterministic = False  # servers batch requests, so that even at temperature 0 an answer may differ
+    _calls = False  # are outputs tool calls?
+    _bare: Template | None = None  # stands for a prompt where none was given: the only text as it is
+
+    def __init__(
+        self, url: str, model: str, prompt: str | None = None, answers: Mapping[str, Json] | str | None = None,
+        system_message: str | None = None, key_env: str | None = None, price_in: float | None = None,
+        price_out: float | None = None, temperature: float | None = 0.0, max_tokens: int | None = None,
+        body: dict[str, Json] | None = None, json: bool = False, identity: str | None = None,
+        insecure: bool = False, seed: int | None = None, **waits: float,
+    ) -> None:  # fmt: skip
+        settings = HttpSettings(**waits)  # type: ignore[arg-type]
+        self.prices = prices_of(price_in, price_out)
+        body = body if seed is None else {"seed": seed, **(body or {})}
+        self._chat = Chat(url, model, key_env, self.prices, body, settings, insecure=insecure)
+        self._body = masked_data(body or {})
+        self.name = f"{checked_url(url)._replace(query='').geturl()}#{model}"
+        self._template = None if prompt is None else Template.read(prompt, PROMPTS)
+        self._system, self._temperature, self._max_tokens = system_message, temperature, max_tokens
+        self._json = json
+        self._answers = None if answers is None else _normal(parsed_answers(answers))
+        query = masked_url(self._chat.client.url).partition("?")[2]
+        decides = [system_message, temperature, max_tokens, masked_data(body), json, self._answers, query]
+        self._settings = content_id(decides)
+        self._named_identity = identity
+
+    @property
+    def identity(self) -> str:
+        if self._named_identity is not None:
+            return self._named_identity
+        prompt = self._template.id if self._template else "none"
+        return f"chat {self._chat.client.shown} model={self._chat.model} prompt={prompt} settings={self._settings}"
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        template = self._template or self._bare
+        told = {"prompt": template.text if template else "", "system message": self._system or ""}
+        return {name: text for name, text in told.items() if text}
+
+    def prepare(self, suite: Suite) -> None:
+        example = next(suite.examples(), None)
+        if example is None:
+            return
+        self._calls = suite.manifest.task == "tools"
+        if is_chat(example.inputs):
+            if self._template is not None:
+                raise UsageError(f"The suite's chats are sent as they are: leave out {option('prompt')}.")
+            return
+        if self._template is None and example.inputs.keys() == _NLI:
+            self._template = Template.read(str(PROMPTS / "nli.txt"))
+        named = [name for name in example.inputs if name != CHOICES]
+        if self._template is None and len(named) == 1 and choices_in(example.inputs):
+            self._template = Template(
+                f"{{{named[0]}}}\n{{{CHOICES}}}\nAnswer with the letter of the right choice.\nAnswer:"
+            )
+        if self._template is None and len(example.inputs) > 1:
+            raise UsageError(f"{self.name} needs {option('prompt')}, a file that has {_braced(example.inputs)} in it.")
+        if self._template is not None:
+            self._template.require(example.inputs)
+            _refuse_unasked(suite, [name for name in example.inputs if not self._template.has(name)])
+        else:
+            self._bare = Template(f"{{{next(iter(example.inputs))}}}")
+        if self._answers is None and not self._json and suite.manifest.task == "classify":
+            self._answers = self._expected(_labels(suite))
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        self._chat.client.retries = self.retries
+        return [self._one(inputs) for inputs in batch]
+
+    def used(self) -> dict[str, float]:
+        return self._chat.client.used()
+
+    def limit(self, rate: float) -> bool:
+        self._chat.client.limit(rate)
+        return True
+
+    def settings(self) -> dict[str, Json]:
+        sent = {"model": self._chat.model, "temperature": self._temperature, "max_tokens": self._tokens(), "seed": None}
+        return {**sent, **self._body}
+
+    def close(self) -> None:
+        self._chat.client.close()
+
+    def _expected(self, labels: list[str]) -> dict[str, Json]:
+        """What the model is expected to say where nobody said so."""
+        asked = set(re.findall(r"\w+", self._template.text.lower())) if self._template else set()
+        pair = _yes_and_no(labels)
+        if pair and {"yes", "no"} <= asked:
+            return dict(zip(("yes", "no"), pair, strict=True))
+        return _normal({label: label for label in labels})
+
+    def _one(self, inputs: Inputs) -> Json | Failed:
+        try:
+            answer = self._answer(inputs)
+        except (UsageError, Unanswered) as problem:
+            return Failed(str(problem), final=True)
+        return self._read(answer)
+
+    def _answer(self, inputs: Inputs) -> Answer:
+        settings = {"temperature": self._temperature, "max_tokens": self._tokens()}
+        if not is_chat(inputs):
+            template = self._template or self._bare
+            prompt = prompt_of(template, inputs) if template else _only(inputs)
+            return self._chat.ask(prompt, self._system, **settings)
+        chat = chat_of(inputs)
+        tools = [sent_tool(tool) for tool in chat.get("tools", ())]
+        system = [{"role": "system", "content": self._system}] if self._system else []
+        answer = self._chat.send([*system, *chat["messages"]], tools=tools or None, **settings)
+        names = {sent_name(name): name for name in map(_tool_name, chat.get("tools", ()))}
+        return answer._replace(calls=_named_back(answer.calls, names)) if answer.calls else answer
+
+    def _tokens(self) -> int:
+        if self._max_tokens is not None:
+            return self._max_tokens
+        if self._answers is None:
+            return _TEXT_TOKENS
+        return 1 if all(a in ("yes", "no") or len(a) == 1 for a in self._answers) else _LABEL_TOKENS
+
+    def _read(self, answer: Answer) -> Json | Failed:
+        if answer.calls and (self._calls or not answer.text):
+            return plain(answer.calls if self._calls else {"tool_calls": answer.calls})
+        if answer.refusal and not answer.text:
+            self._chat.client.use(refusals=1)
+            return Failed(f"{REFUSED}: {_short(answer.refusal)}", final=True)
+        if answer.cut and not answer.text:
+            return self._cut_off("")
+        if answer.text is None:
+            return Failed("the model gave no answer, only a refusal or a call", final=True)
+        if self._answers is not None:
+            key = said_key(answer.text)
+            if key in self._answers:
+                return self._answers[key]
+            known = ", ".join(list(self._answers)[:10]) + (", …" if len(self._answers) > 10 else "")
+            return Failed(f"the answer {_short(answer.text)} is none of: {known}", final=True)
+        if answer.cut:
+            return self._cut_off(answer.text)
+        if not self._json:
+            return plain(answer.text.strip())
+        try:
+            return plain(json_in(answer.text))
+        except ValueError as error:
+            return Failed(f"the answer {_short(answer.text)} is not JSON: {error}", final=True)
+
+    def _cut_off(self, text: str) -> Failed:
+        self._chat.client.use(cut=1)
+        return Failed(f"{CUT_OFF} after {self._tokens()} tokens: {_short(text)}", final=True)
+
+
+class HttpSystem(System):
+    """A system that asks a server through `_client`."""
+
+    _client: Client
+    retries = 6
+
+    def used(self) -> dict[str, float]:
+        return self._client.used()
+
+    def limit(self, rate: float) -> bool:
+        self._client.limit(rate)
+        return True
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class JsonSystem(HttpSystem):
+    """Posts `{"inputs": [{…}, …]}` and reads `{"outputs": […]}`, one output for each input, in order.
+
+    An item that the server has no output for is named in `"errors"`, a list as long, of texts and nulls.
+    """
+
+    batch_size = 16
+    concurrency = 4
+
+    def __init__(
+        self, url: str, key_env: str | None = None, identity: str | None = None, insecure: bool = False,
+        price_in: float | None = None, price_out: float | None = None, **waits: float,
+    ) -> None:  # fmt: skip
+        parts = checked_url(url)
+        self.prices = prices_of(price_in, price_out)
+        self._client = Client(url, key_for(parts, key_env, default=False, insecure=insecure), HttpSettings(**waits))  # type: ignore[arg-type]
+        self.name = self._client.shown
+        self._identity = f"http {content_id(masked_url(parts))} {self.name}" if identity is None else identity
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        if not batch:
+            return []
+        self._client.retries = self.retries
+        try:
+            return self._client.post({"inputs": list(map(as_sent, batch))}, lambda value: self._read(value, len(batch)))
+        except Unanswered as problem:
+            if len(batch) > 1 and problem.reached:
+                raise  # one of them may be to blame: they are asked one by one
+            return [Failed(str(problem), final=True) for _ in batch]
+
+    def _read(self, value: Json, asked: int) -> list[Json | Failed]:
+        outputs = value.get("outputs") if isinstance(value, dict) else None
+        if not isinstance(outputs, list):
+            raise Malformed('the answer is not {"outputs": […]}')
+        errors = value.get("errors") or [None] * asked
+        if len(outputs) != asked or not isinstance(errors, list) or len(errors) != asked:
+            raise SystemBroken(
+                f"{self.name} returned {len(outputs)} outputs for {asked} inputs; it must return one for each, "
+                f"in order, and as many errors, if any."
+            )
+        tokens = counted(value.get("usage"))
+        spend(**tokens)
+        self._client.use(**tokens, **costs(tokens, self.prices))
+        return [
+            plain(output) if error is None else Failed(str(error)[:2000], final=True)
+            for output, error in zip(outputs, errors, strict=True)
+        ]
+
+
+_JSON_TYPES = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}  # of BFCL's own types
+
+
+def sent_tool(tool: Json) -> Json:
+    """A tool's definition as OpenAI's API takes it: a name without dots, and JSON Schema's names of types."""
+    function = tool.get("function", tool)
+    sent = {**function, "name": sent_name(function["name"])}
+    if "parameters" in function:
+        sent["parameters"] = _schema(function["parameters"])
+    return {"type": "function", "function": sent}
+
+
+def _schema(value: Json) -> Json:
+    if isinstance(value, list):
+        return [_schema(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kind = value.get("type")
+    known = {"type": _JSON_TYPES[kind]} if isinstance(kind, str) and kind in _JSON_TYPES else {}
+    return {key: _schema(item) for key, item in value.items()} | known
+
+
+def sent_name(name: str) -> str:
+    return re.sub(r"[^\w-]", "_", name)[:64]
+
+
+def _tool_name(tool: Json) -> str:
+    return str(tool.get("function", tool)["name"])
+
+
+def _named_back(calls: list[Json], names: Mapping[str, str]) -> list[Json]:
+    """Calls as outputs have them, with the names that the definitions have."""
+    read = calls_of({"tool_calls": calls})
+    if read is None:
+        return calls
+    return [{"name": names.get(call.name, call.name), "arguments": call.arguments} for call in read]
+
+
+def parsed_answers(answers: Mapping[str, Json] | str) -> Mapping[str, Json]:
+    """`yes=entailed,no=not_entailed` as a mapping."""
+    if not isinstance(answers, str):
+        return answers
+    pairs = [part.partition("=") for part in answers.split(",")]
+    wrong = next((said for said, equals, _ in pairs if not equals or not said.strip()), None)
+    if wrong is not None:
+        raise UsageError(f"answers are SAID=OUTPUT,SAID=OUTPUT; {wrong!r} is not.")
+    return {said: output.strip() for said, _, output in pairs}
+
+
+def _normal(answers: Mapping[str, Json]) -> dict[str, Json]:
+    found = {said_key(said): output for said, output in answers.items()}
+    if len(found) < len(answers) or "" in found:
+        raise UsageError(f"These answers are the same apart from case and punctuation: {', '.join(answers)}.")
+    return found
+
+
+def said_key(said: str) -> str:
+    """What of an answer tells it from others: not the marks around it, nor its capitals."""
+    return said.strip(_AROUND).casefold()
+
+
+def _yes_and_no(labels: list[str]) -> tuple[str, str] | None:
+    """The two labels, the one that yes stands for first; None where they are not of that kind."""
+    if len(labels) != 2:
+        return None
+    for one, other in (labels, labels[::-1]):
+        if re.fullmatch(r"(not|non|no|un)[ _-]?" + re.escape(one.lower()), other.lower()):
+            return one, other
+        if (one.lower(), other.lower()) in _YES:
+            return one, other
+    return None
+
+
+def _labels(suite: Suite) -> list[str]:
+    if suite.manifest.labels:
+        return list(suite.manifest.labels)
+    found = {suite.task.label(example.gold) for example in suite.examples()}
+    return sorted(label for label in found if label is not None)
+
+
+def _refuse_unasked(suite: Suite, unused: list[str]) -> None:
+    """Raises where variants differ in a text that the prompt leaves out: they would all be asked the same."""
+    if not unused:
+        return
+    for example, variants in suite.groups():
+        for variant in variants:
+            name = next((name for name in unused if variant.inputs.get(name) != example.inputs.get(name)), None)
+            if name is not None:
+                raise UsageError(f"The prompt has no {{{name}}}, in which the suite's variants differ. Put it in.")
+
+
+def _only(inputs: Inputs) -> str:
+    if len(inputs) != 1:
+        raise UsageError(f"a prompt is needed that has {_braced(inputs)} in it")
+    return next(iter(inputs.values()))
+
+
+def _braced(inputs: Inputs) -> str:
+    return " and ".join(f"{{{name}}}" for name in inputs)
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 200 else text[:200] + "…")

@@ -1,0 +1,102 @@
+"""Agreement against published examples, scikit-learn and statsmodels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from unswayed.stats.agreement import agreement, alpha, cohen_kappa, fleiss_kappa
+
+# Krippendorff's own example: four observers, twelve units, some missing.
+OBSERVERS = (
+    [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
+    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
+    [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
+    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
+)
+RATINGS = {
+    str(unit): {str(who): row[unit] for who, row in enumerate(OBSERVERS) if row[unit] is not None} for unit in range(12)
+}
+
+
+@pytest.mark.parametrize(("level", "value"), [("nominal", 0.743), ("interval", 0.849)])
+def test_krippendorffs_example(level, value):
+    found = alpha(RATINGS, level)
+    assert found.value == pytest.approx(value, abs=5e-4)
+    assert found.low < found.value < found.high
+    assert (found.n, found.missing) == (11, 1)
+
+
+answers = st.lists(st.tuples(*[st.sampled_from("abc")] * 3), min_size=2, max_size=30)
+
+
+@settings(deadline=None)  # the first example imports scikit-learn and statsmodels
+@given(answers)
+def test_kappas_are_the_others_kappas(units):
+    from sklearn.metrics import cohen_kappa_score
+    from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa as theirs
+
+    one, other = [u[0] for u in units], [u[1] for u in units]
+    ours = cohen_kappa(one, other)
+    if ours is None:
+        assert set(one) == set(other)
+        assert len(set(one)) == 1
+    else:
+        assert ours == pytest.approx(cohen_kappa_score(one, other))
+    ours = fleiss_kappa(units)
+    if ours is not None:
+        numbers = np.array([["abc".index(v) for v in unit] for unit in units])
+        assert ours == pytest.approx(theirs(aggregate_raters(numbers)[0]))
+    else:
+        assert len({v for unit in units for v in unit}) == 1
+
+
+@settings(deadline=None)
+@given(answers)
+def test_alpha_is_close_to_fleiss_and_knows_no_names(units):
+    ratings = {str(n): dict(enumerate(unit)) for n, unit in enumerate(units)}
+    renamed = {str(n): {who: {"a": "z", "b": "y", "c": "x"}[v] for who, v in enumerate(u)} for n, u in enumerate(units)}
+    found = alpha(ratings, bootstrap=20)
+    other = alpha(renamed, bootstrap=20)
+    assert (found.value, found.low, found.high) == (other.value, other.low, other.high)
+    assert found.signature != other.signature
+    fleiss = fleiss_kappa(units)
+    if fleiss is None:
+        assert found.value is None
+    else:  # alpha corrects kappa for the number of values, N: (1 − α) = (1 − κ)(1 − 1/N)
+        assert 1 - found.value == pytest.approx((1 - fleiss) * (1 - 1 / (3 * len(units))))
+
+
+def test_where_there_is_nothing_to_compare():
+    assert alpha({}).value is None
+    assert alpha({"i": {"a": 1}}).value is None
+    assert agreement({"i": {"a": "x", "b": "x"}}).cohen is None
+    assert fleiss_kappa([["a", "b"], ["a"]]) is None
+
+
+def test_a_signature_tells_apart_whatever_decides_alpha():
+    item = next(iter(RATINGS))
+    other_answer = {**RATINGS, item: {**RATINGS[item], "0": 5}}
+    other_item = {("another" if name == item else name): given for name, given in RATINGS.items()}
+    fewer = {name: given for name, given in RATINGS.items() if name != item}
+    found = [
+        alpha(RATINGS),
+        alpha(other_answer),
+        alpha(other_item),
+        alpha(fewer),
+        alpha(RATINGS, "interval"),
+        alpha(RATINGS, bootstrap=500),
+        alpha(RATINGS, seed=1),
+        alpha(RATINGS, confidence=0.9),
+    ]
+    assert len({estimate.signature for estimate in found}) == len(found)
+    shuffled = {name: dict(reversed(given.items())) for name, given in reversed(RATINGS.items())}
+    assert alpha(shuffled).signature == found[0].signature
+    assert "|unswayed=" in found[0].signature
+
+
+def test_full_agreement_of_few_items_is_not_certain():
+    found = alpha({str(n): {"a": n % 2, "b": n % 2} for n in range(10)})
+    assert found.value == found.high == 1
+    assert found.low < 0.9

@@ -1,0 +1,132 @@
+"""Means of numbers and their intervals: coverage with known truth, monotone ends, clusters, all that agree."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from unswayed.stats import Mean, Numbers, Ratio, mean_interval, numbers_of, pseudo_of, summed, t_quantile
+
+SHARE, DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)
+
+
+def test_without_a_span_the_interval_is_students() -> None:
+    x = np.array([1.0, 2.0, 4.0, 9.0])
+    half = t_quantile(0.975, 3) * x.std(ddof=1) / 2
+    assert mean_interval(x, (-math.inf, math.inf)) == pytest.approx((4 - half, 4 + half))
+
+
+def test_half_the_pseudo_examples_of_agresti_and_coull_move_the_centre() -> None:
+    z, t, n = 1.959963984540054, t_quantile(0.975, 9), 10
+    x = np.array([1.0] * 6 + [0.0] * 4)
+    whole = n + z * z / 2
+    centre = (6 + z * z / 4) / whole
+    squares = 6 * (1 - centre) ** 2 + 4 * centre**2 + z * z / 2 * ((1 - centre) ** 2 + centre**2)
+    half = t * math.sqrt(squares) / whole
+    assert mean_interval(x, SHARE) == pytest.approx((centre - half, centre + half))
+
+
+@pytest.mark.parametrize("n", [2, 5, 20, 1000])
+def test_all_that_agree_are_not_certain(n: int) -> None:
+    low, high = mean_interval(np.ones(n), SHARE)
+    assert low is not None
+    assert high == 1
+    assert 1 - 6 / n <= low < 1 - 2.5 / n or n == 2
+    assert mean_interval(np.zeros(n), SHARE) == pytest.approx((0, 1 - low))
+
+
+def test_one_example_says_next_to_nothing() -> None:
+    assert mean_interval(np.ones(1), SHARE) == SHARE
+    assert mean_interval(np.ones(1), (-math.inf, math.inf)) == (None, None)
+    assert mean_interval(np.ones(0), SHARE) == (None, None)
+
+
+@st.composite
+def _one_rises(draw: st.DrawFn) -> tuple[tuple[float, float], str, np.ndarray, np.ndarray]:
+    kind = draw(st.sampled_from(["share", "difference"]))
+    span = SHARE if kind == "share" else DIFFERENCE
+    value = st.sampled_from([span[0], 0.0, 0.1, 1 / 3, 0.5, 2 / 3, 0.9, 1.0]) | st.floats(*span)
+    x = np.array(draw(st.lists(value, min_size=1, max_size=40)))
+    rare = draw(st.sampled_from([span[0], 0.0, 1.0]))
+    x = np.append(x, np.full(draw(st.sampled_from([0, 3, 30, 300])), rare))
+    at, to = draw(st.integers(0, len(x) - 1)), draw(value)
+    y = x.copy()
+    y[at] = max(y[at], to)
+    return span, kind, x, y
+
+
+@given(_one_rises(), st.sampled_from([0.5, 0.8, 0.95, 0.99]), st.integers(1, 3))
+def test_a_number_that_rises_lowers_neither_end(case, level, size) -> None:  # type: ignore[no-untyped-def]
+    span, kind, x, y = case
+    clusters = np.arange(len(x)) // size
+    before, after = (mean_interval(numbers_of(v, clusters=clusters), span, level, kind) for v in (x, y))
+    for one, other in zip(before, after, strict=True):
+        if one is not None and other is not None:
+            assert other >= one - 1e-9
+            assert span[0] <= one <= span[1]
+
+
+def test_no_number_lowers_an_end_by_rising_whatever_the_sizes_of_clusters() -> None:
+    rng = np.random.default_rng(5)
+    for kind, span in [("share", SHARE), ("difference", DIFFERENCE)] * 200:
+        sizes = rng.choice([1, 2, 5, 12], rng.integers(2, 12))
+        clusters = np.repeat(np.arange(len(sizes)), sizes)
+        x = (rng.random(len(clusters)) < rng.choice([0.05, 0.5, 0.95])).astype(float)
+        x -= (kind == "difference") * (rng.random(len(x)) < 0.1)
+        y = x.copy()
+        y[rng.integers(len(x))] = 1.0
+        before, after = (mean_interval(numbers_of(v, clusters=clusters), span, 0.95, kind) for v in (x, y))
+        assert after[0] >= before[0] - 1e-6  # type: ignore[operator]
+        assert after[1] >= before[1] - 1e-6  # type: ignore[operator]
+
+
+def test_clusters_are_what_is_drawn() -> None:
+    """Twenty copies of each number say no more than one of each."""
+    x = np.array([0.2, 0.4, 0.9, 0.5])
+    copies, clusters = np.repeat(x, 20), np.repeat(np.arange(4), 20)
+    assert mean_interval(numbers_of(copies, clusters=clusters)) == pytest.approx(mean_interval(x))
+
+
+def test_pseudo_values_of_a_mean_are_its_numbers_and_of_a_ratio_its_bias_is_removed() -> None:
+    x = np.array([[0.0], [1.0], [0.5]])
+    assert pseudo_of(x, np.ones(3), Mean()) == pytest.approx(x[:, 0])
+    pairs = np.array([[1.0, 2.0], [3.0, 3.0], [0.0, 1.0], [1.0, 4.0]])
+    left = [np.delete(pairs, i, axis=0).sum(axis=0) for i in range(4)]
+    by_hand = [4 * 0.5 - 3 * a / b for a, b in left]
+    assert pseudo_of(pairs, np.ones(4), Ratio()) == pytest.approx(by_hand)
+    assert len(pseudo_of(summed(pairs, np.array([5, 5, 7, 7])), np.ones(2), Ratio())) == 2
+
+
+@pytest.mark.parametrize(("n", "size", "rate"), [(10, 1, 0.9), (30, 1, 0.98), (30, 20, 0.8), (100, 1, 0.6)])
+def test_intervals_cover_what_is_true(n: int, size: int, rate: float) -> None:
+    """Shares of three variants that hang together, in clusters that hang together; the truth is the rate."""
+    rng = np.random.default_rng(7)
+    inside, times = 0, 1500
+    for _ in range(times):
+        common = rng.beta(rate * 2, (1 - rate) * 2, n)
+        x = rng.binomial(3, np.repeat(common, size)) / 3
+        low, high = mean_interval(numbers_of(x, clusters=np.repeat(np.arange(n), size)))
+        assert low is not None
+        assert high is not None
+        inside += low <= rate <= high
+    assert inside / times >= 0.93
+
+
+@pytest.mark.parametrize("n", [30, 100, 300, 1000])
+def test_losses_that_are_rare_and_all_one_way(n: int) -> None:
+    """Each example loses all or nothing, so that sums are binomial and coverage is known without drawing."""
+    lost = np.arange(min(n, 80) + 1)
+    numbers = [Numbers(np.array([1.0, 0.0]), np.ones(2), np.array([k, n - k], dtype=float)) for k in lost]
+    ends = [mean_interval(x, DIFFERENCE, 0.95, "difference") for x in numbers]
+    for rate in (0.5 / n, 1 / n, 2 / n, 3 / n, 5 / n, 10 / n):
+        chances = np.exp([
+            math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * math.log(rate)
+            + (n - k) * math.log1p(-rate)
+            for k in lost
+        ])  # fmt: skip
+        low, high = np.array(ends).T
+        assert chances[(low <= rate) & (rate <= high)].sum() >= 0.94
+        assert chances[high < rate].sum() <= 0.05  # what a claim that the drop is within a margin rests on
