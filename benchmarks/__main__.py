@@ -114,7 +114,7 @@ def main() -> int:
     asked = parser.parse_args()
     results = _results.read()
     known = {job.key for job in jobs([], long=True)}
-    results.benchmarks = {key: entry for key, entry in results.benchmarks.items() if key in known}
+    results.benchmarks = {key: entry for key, entry in results.benchmarks.items() if key in known or entry.by_hand}
     if asked.write_docs:
         _results.write_docs(results)
         return 0

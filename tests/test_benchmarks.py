@@ -178,6 +178,13 @@ def test_the_docs_are_made_from_what_was_measured() -> None:
         assert file.read_text(encoding="utf-8") == chart, "run `python -m benchmarks --write-docs`"
 
 
+def test_the_page_shows_about_thirty_figures_that_are_measured() -> None:
+    found = _results.read()
+    for benchmark, names in _results.SHOWN.items():
+        assert all(found.row(benchmark, name) for name in names if name), f"{benchmark} lacks one of {names}"
+    assert 25 <= len(list(_results.shown_rows(found))) <= 40
+
+
 def test_the_chart_has_a_bar_for_each_ratio_and_escapes_names() -> None:
     hostile = Row("<script>", "x", 5.0, "s", "other", 1.0, more=False)
     root = ElementTree.fromstring(ratios_chart([("some", SLOW), ("some", QUICK), ("some", hostile)]))
@@ -205,6 +212,7 @@ def test_growth_is_told_beside_the_smallest_size() -> None:
 def test_results_come_back_as_they_were_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("FILE", "PAGE", "RATIOS", "GROWTH"):
         monkeypatch.setattr(_results, name, tmp_path / name)
+    monkeypatch.setattr(_results, "SHOWN", {"some": (SLOW.name,)})
     (tmp_path / "PAGE").write_text("before\n<!-- measured -->\nold\n<!-- end of measured -->\nafter\n")
     found = results(SLOW)
     _results.write(found)
