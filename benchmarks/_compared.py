@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks._measure import Row
 from benchmarks._simulated import Bools, MadeRun, share
-from unswayed.measure.compared import Comparison
-from unswayed.measure.comparison import compare
+from unswayed.measure.comparison.outcome import Comparison
+from unswayed.measure.comparison.runs import compare
 from unswayed.stats import holm
 
 GAIN = 0.055  # of the second system, where there is a true difference

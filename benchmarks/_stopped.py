@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks._measure import Row
 from benchmarks._simulated import share
 from unswayed.stats import Array, MeanKind, mean_interval
-from unswayed.stats.anytime import anytime_level
+from unswayed.stats.intervals import anytime_level
 
 EXAMPLES = 2000
 WITHIN = (0.1, 0.05, 0.02)

@@ -12,7 +12,7 @@ from benchmarks._measure import Row
 from benchmarks._simulated import MadeRun, share
 from unswayed.base.errors import StaleAnswers
 from unswayed.measure.measuring import measure_run
-from unswayed.measure.order_weights import worst_weights
+from unswayed.measure.set_scores import worst_weights
 from unswayed.stats import mean_interval
 from unswayed.systems.callable import CallableSystem
 

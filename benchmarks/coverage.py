@@ -20,11 +20,9 @@ from benchmarks._simulated import Cell, MadeRun, worst_cell
 from benchmarks._stopped import stopped
 from benchmarks._traps import traps
 from unswayed.base.task import task_named
-from unswayed.measure.definitions import MEASURES
-from unswayed.measure.gathering import class_found
+from unswayed.measure.definitions import MEASURES, class_found
 from unswayed.measure.measuring import measure_run
-from unswayed.measure.order_weights import cvar_weights, worst_weights
-from unswayed.measure.set_scores import SetScore
+from unswayed.measure.set_scores import SetScore, cvar_weights, worst_weights
 from unswayed.score import scorers
 from unswayed.stats import mean_interval, numbers_of
 

@@ -27,7 +27,7 @@ from unswayed.base.seeds import Seeds
 from unswayed.lab.realism.aligned import ROWS, Aligned, calibrated_typists, read_people
 from unswayed.lab.realism.compare import drops, error_rate
 from unswayed.lab.realism.judge import Judge
-from unswayed.measure.error_rate import distances
+from unswayed.measure.files import distances
 from unswayed.systems.opening import open_system
 from unswayed.vary.keyboard.homophone import Homophone
 from unswayed.vary.keyboard.ime import ENGINES, lacking

@@ -15,7 +15,7 @@ from unswayed.base.values import Estimate
 from unswayed.lab.realism.aligned import read_people
 from unswayed.lab.realism.compare import error_rate
 from unswayed.lab.realism.judge import Judge
-from unswayed.measure.error_rate import distances
+from unswayed.measure.files import distances
 from unswayed.vary.keyboard.homophone import Homophone
 from unswayed.vary.operator import Operator, Text
 from unswayed.vary.speech.mandarin import Mandarin

@@ -16,7 +16,7 @@ from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
 from unswayed.lab.realism.judge import Judge
 from unswayed.lab.realism.typed import Typed, fit_typed, halves, read_typed, retyped, uncorrected
-from unswayed.measure.error_rate import distances
+from unswayed.measure.files import distances
 from unswayed.vary.keyboard.adjacent import Adjacent
 from unswayed.vary.keyboard.layouts import layout
 from unswayed.vary.keyboard.typist import Typist

@@ -18,7 +18,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "base.values": "Estimate Example Failed Output Variant",
         "data": "ReadOptions Reader read_examples",
         "measure": "compare measure_run",
-        "measure.compared": "Comparison",
+        "measure.comparison.outcome": "Comparison",
         "measure.gates": "Verdict",
         "measure.results": "Results",
         "report.compare_page": "write_comparison",

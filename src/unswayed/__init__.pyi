@@ -6,7 +6,7 @@ from unswayed.base.task import Task
 from unswayed.base.values import Estimate, Example, Failed, Output, Variant
 from unswayed.data import Reader, ReadOptions, read_examples
 from unswayed.measure import compare, measure_run
-from unswayed.measure.compared import Comparison
+from unswayed.measure.comparison.outcome import Comparison
 from unswayed.measure.gates import Verdict
 from unswayed.measure.results import Results
 from unswayed.report.compare_page import write_comparison

@@ -17,13 +17,12 @@ from unswayed.base.language import language_tag
 from unswayed.base.secrets import hide, masked_data, masked_spec
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Variant
-from unswayed.measure.early import check_stop_rules, stop_rules
 from unswayed.measure.gates import Verdict, check_sets, gates_of, judge, measured_by
 from unswayed.measure.judging import cited
 from unswayed.measure.measuring import scorers_for
+from unswayed.measure.precision import check_stop_rules, check_within, stop_rules
 from unswayed.measure.questions import check_suite
 from unswayed.measure.results import Results
-from unswayed.measure.within import check_margin
 from unswayed.run.engine import run_system
 from unswayed.run.job import Until
 from unswayed.run.making import Selector, make_suite, suite_of
@@ -262,7 +261,7 @@ def _until(plan: Plan, suite: Suite) -> Until | None:
 def _check_measures(measure: MeasurePlan) -> None:
     """Raises what is wrong with the measures before anything is asked."""
     Resampling(measure.level, measure.bootstrap, measure.seed)
-    check_margin(measure.within)
+    check_within(measure.within)
     for name in measure.scores:
         scorers.get(name)
     comparing = Comparing(task_named("text"), measure.extract, measure.equivalent, measure.rubric)

@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import f1_score
 
 from unswayed.base.task import task_named
-from unswayed.measure.comparison import compare
-from unswayed.measure.gathering import class_found
+from unswayed.measure.comparison.runs import compare
+from unswayed.measure.definitions import class_found
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.set_scores import SetScore
 from unswayed.score import scorers

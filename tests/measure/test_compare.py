@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from unswayed.base.errors import NothingEvaluated, UnknownName, UsageError
-from unswayed.measure.compared import Comparison
-from unswayed.measure.comparison import compare
+from unswayed.measure.comparison.outcome import Comparison
+from unswayed.measure.comparison.runs import compare
 from unswayed.measure.definitions import MEASURES
 from unswayed.measure.measuring import measure_run
 from unswayed.run.record import NOT_ASKED

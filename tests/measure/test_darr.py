@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from unswayed.base.errors import DataError
-from unswayed.measure.files import darr
+from unswayed.measure.metric_check import darr
 from unswayed.score import kendall, pearson
 from unswayed.stats import Resampling
 

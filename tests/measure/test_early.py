@@ -12,9 +12,9 @@ import pytest
 
 import unswayed
 from unswayed.base.errors import UnknownName, UsageError
-from unswayed.measure.early import stop_rules
+from unswayed.measure.precision import stop_rules
 from unswayed.stats import MeanKind, mean_interval
-from unswayed.stats.anytime import anytime_deviate, anytime_level
+from unswayed.stats.intervals import anytime_deviate, anytime_level
 
 
 @pytest.mark.parametrize(

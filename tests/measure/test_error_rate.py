@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from unswayed.base.values import Example, Variant
-from unswayed.measure.error_rate import distances, error_rates, suite_error_rates
+from unswayed.measure.files import distances, error_rates, suite_error_rates
 from unswayed.storage.suite import Manifest, write_suite
 
 TEXT = st.text("ab花呗\U0001f600", max_size=6)

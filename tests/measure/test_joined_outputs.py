@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from unswayed.base.values import Example, Output, Variant
-from unswayed.measure.block_answers import joined_outputs
+from unswayed.measure.table_reader import joined_outputs
 from unswayed.run.block import in_blocks
 
 values = st.sampled_from(["a", "b", "", 1, True, 0, False, None, 1.0, -0.0, 0.0])

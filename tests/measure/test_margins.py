@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from unswayed.base.errors import UnknownName, UsageError
-from unswayed.measure.comparison import compare
-from unswayed.measure.contrasts import Contrast
-from unswayed.measure.margins import check_margin, margins_of
-from unswayed.measure.sets import ALL
+from unswayed.measure.comparison.contrasts import Contrast
+from unswayed.measure.comparison.outcome import check_margin, margins_of
+from unswayed.measure.comparison.runs import compare
+from unswayed.measure.gates import ALL
 from unswayed.measure.spill import Spill
 from unswayed.stats import Mean, Observations, mean_interval
 

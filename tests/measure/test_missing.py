@@ -16,8 +16,8 @@ from unswayed.base.values import UNREADABLE, Output
 from unswayed.measure.changes import flips
 from unswayed.measure.gates import check_gates, gates_of
 from unswayed.measure.measuring import measure_run
-from unswayed.measure.missing import _compared, _two_sided
 from unswayed.measure.sentences import plain, verdict
+from unswayed.measure.validity import _compared, _two_sided
 from unswayed.stats import mcnemar
 
 UNREAD = Output(error=UNREADABLE + "a label is needed")

@@ -12,8 +12,8 @@ import pytest
 import unswayed
 from unswayed.base.errors import NothingEvaluated, UsageError
 from unswayed.base.values import Estimate
-from unswayed.measure.power import Design, _least_mean, _least_share
-from unswayed.measure.sampling import Sampled, Sources
+from unswayed.measure.people import Sampled, Sources
+from unswayed.measure.precision import Design, _least_mean, _least_share
 from unswayed.stats import mean_interval
 
 Z = 0.8416212
@@ -125,7 +125,7 @@ def test_repeats_limit_and_cluster_from_data_to_the_last_number(tmp_path: Path) 
 
 
 def test_what_can_not_be_said() -> None:
-    from unswayed.measure.power import power_of
+    from unswayed.measure.precision import power_of
 
     class Nothing:
         people = None

@@ -10,7 +10,7 @@ import pytest
 
 import unswayed
 from unswayed.base.errors import MissingExtra, StoredFileError, UnknownName, UsageError
-from unswayed.measure.compared import Comparison
+from unswayed.measure.comparison.outcome import Comparison
 from unswayed.measure.results import Results
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite

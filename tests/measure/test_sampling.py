@@ -10,8 +10,8 @@ import pytest
 import unswayed
 from unswayed.base.errors import UsageError
 from unswayed.base.values import Example, Variant
+from unswayed.measure.people import Cells, components
 from unswayed.measure.results import Results
-from unswayed.measure.variance import Cells, components
 from unswayed.storage.suite import Manifest, write_suite
 
 

@@ -16,10 +16,10 @@ from unswayed.base.errors import StoredFileError
 from unswayed.base.task import task_named
 from unswayed.base.values import Output
 from unswayed.measure import pair_scores, spill, table_reader
-from unswayed.measure.comparison import compare
+from unswayed.measure.comparison.runs import compare
 from unswayed.measure.measuring import measure_run
-from unswayed.measure.pair_scores import PairCodes
 from unswayed.measure.people import measure_people
+from unswayed.measure.run_table import PairCodes
 from unswayed.measure.spill import Distinct, Spill, Tally
 from unswayed.measure.table_reader import read_table
 from unswayed.run.block import in_blocks

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from unswayed.base.errors import UsageError
-from unswayed.measure.wins import pairs_for_difference, pairs_for_wins, power_of_wins, win_rate
+from unswayed.measure.comparison.paired import pairs_for_difference, pairs_for_wins, power_of_wins, win_rate
 from unswayed.stats import binomial_tail, clopper_pearson
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from unswayed.base.text import label, spelled, title, visible
 from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.changes import Flip, FlipBlock
-from unswayed.measure.sampling import Repeats
+from unswayed.measure.repeats import Repeats
 from unswayed.measure.sentences import plain, verdict
 from unswayed.report import charts
 from unswayed.report.flips import FlipSample, diff, marked

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from unswayed.base.errors import UnknownName
-from unswayed.measure.compared import Comparison, Difference, NotWorse
+from unswayed.measure.comparison.outcome import Comparison, Difference, NotWorse
 from unswayed.measure.gates import GateResult
 from unswayed.measure.results import Results
 from unswayed.report.junit import comparison_xml, junit_xml, write_junit

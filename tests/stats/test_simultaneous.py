@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unswayed.stats.simultaneous import Together, corrected_together, largest, level_together
+from unswayed.stats.multiple_comparisons import Together, corrected_together, largest, level_together
 
 
 def table(n=300, width=4, seed=0, holes=0.3):
@@ -35,7 +35,7 @@ def test_the_correlation_is_that_of_the_means():
 
 
 def test_parts_change_no_bit(monkeypatch):
-    monkeypatch.setattr("unswayed.stats.simultaneous._BLOCK", 64)
+    monkeypatch.setattr("unswayed.stats.multiple_comparisons._BLOCK", 64)
     numbers = table()
     for parts in (2, 7, 100):
         assert np.array_equal(correlation_of(numbers), correlation_of(numbers, parts=parts))

@@ -12,7 +12,7 @@ from unswayed.base.json import decode
 from unswayed.cli._completion import readers, scorers, tasks
 
 if TYPE_CHECKING:
-    from unswayed.measure.compared import NotWorse
+    from unswayed.measure.comparison.outcome import NotWorse
     from unswayed.measure.gates import GateResult
     from unswayed.run.plan import Plan
 

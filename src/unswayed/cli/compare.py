@@ -68,8 +68,8 @@ def command(
     to exclude that. With -o, unswayed writes a page with the differences, the gates and lost and gained answers, and a
     page to explore all of them. The plan's sections [measure] and [compare] apply.
     """
-    from unswayed.measure.comparison import compare_by
-    from unswayed.measure.margins import margin_limits
+    from unswayed.measure.comparison.outcome import margin_limits
+    from unswayed.measure.comparison.runs import compare_by
     from unswayed.report.compare_page import write_comparison
     from unswayed.report.junit import write_comparison_junit
     from unswayed.report.tables import render

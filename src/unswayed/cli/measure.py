@@ -53,7 +53,7 @@ def error_rate_command(suite: str, level: float, format_: str) -> None:
     A variant's error rate is its Levenshtein distance from the original over the original's length. `average` is the
     mean over examples of their variants' mean, `worst` of their variants' highest; 0.2 is 20%.
     """
-    from unswayed.measure.error_rate import suite_error_rates
+    from unswayed.measure.files import suite_error_rates
     from unswayed.report.tables import render
     from unswayed.storage.suite import Suite
 
@@ -127,7 +127,7 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
     \b
       unswayed measure darr human.csv metric.csv --format json
     """
-    from unswayed.measure.files import darr
+    from unswayed.measure.metric_check import darr
     from unswayed.report.tables import render
     from unswayed.stats import Resampling
 
@@ -215,7 +215,7 @@ def power_command(
       unswayed measure power --difference 0.5 --sd 4 --tests 5
     """
     from unswayed.base.errors import UsageError
-    from unswayed.measure.wins import pairs_for_difference, pairs_for_wins
+    from unswayed.measure.comparison.paired import pairs_for_difference, pairs_for_wins
     from unswayed.report.tables import render
 
     if run is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unswayed.api import carry_out
-from unswayed.measure.comparison import compare_by
+from unswayed.measure.comparison.runs import compare_by
 from unswayed.report.ci.comment import write_comment
 from unswayed.report.compare_page import write_comparison
 from unswayed.report.html import write_report

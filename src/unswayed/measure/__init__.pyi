@@ -1,13 +1,12 @@
 from unswayed.measure.changes import flips
-from unswayed.measure.compared import Difference
-from unswayed.measure.comparison import compare
-from unswayed.measure.error_rate import ErrorRates, Group, error_rates
-from unswayed.measure.files import check_lengths, darr, file_id, score_values
+from unswayed.measure.comparison.outcome import Difference
+from unswayed.measure.comparison.paired import TIES, Ties, Wins, intervals_of, pair_of, win_rate
+from unswayed.measure.comparison.runs import compare
+from unswayed.measure.files import ErrorRates, Group, check_lengths, error_rates, file_id, score_values
 from unswayed.measure.measuring import Runlike, measure_run
+from unswayed.measure.metric_check import darr
 from unswayed.measure.mixed import Coefficient, mixed_effects
-from unswayed.measure.pairs import intervals_of, pair_of
-from unswayed.measure.sampling import PeopleBlock
-from unswayed.measure.wins import TIES, Ties, Wins, win_rate
+from unswayed.measure.people import PeopleBlock
 
 __all__ = [
     "TIES",

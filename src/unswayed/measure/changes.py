@@ -1,24 +1,27 @@
-"""The changed answers of a run, one by one, and whether each was right before and after."""
+"""The changed answers of a run, and those that one run lost and another gained, one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import repeat
+from itertools import islice, repeat
 from math import isnan
 from operator import contains
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
 from unswayed.base.ids import canonical
 from unswayed.base.task import Task
+from unswayed.base.text import spelled
 from unswayed.base.values import Example, Inputs, Json, Output, Variant
-from unswayed.measure.block_answers import compared
-from unswayed.measure.measuring import Runlike, blocks_of, folder_of, scorers_for
+from unswayed.measure.measuring import Runlike, blocks_of, folder_of, items_of, scorers_for
 from unswayed.measure.results import Results
 from unswayed.measure.stored import KeptScores
+from unswayed.measure.table_reader import compared
+from unswayed.measure.validity import wrong
 from unswayed.run.block import Block, Ints, Kind, first_of_each
+from unswayed.run.plan import MeasurePlan
 from unswayed.run.record import Run
 from unswayed.score import Comparing, Scorer, Stats, WithInputs, comparing_for, due_of, scorers
 from unswayed.systems.reprompt import PROMPT
@@ -221,3 +224,71 @@ class Right:
         plain, seen = (gold.gold, canonical(gold.inputs)) if isinstance(gold, WithInputs) else (gold, b"")
         said, true = self._scorer.key(output, self._task), self._scorer.gold_key(plain, self._task)
         return None if said is None or true is None else (said, true, seen)
+
+
+_BLOCK = 500  # examples that are scored together
+
+
+class Changed(NamedTuple):
+    """An answer that is right in one run and wrong in the other; `operator` is empty for a clean input."""
+
+    change: Literal["lost", "gained"]
+    example: str
+    operator: str
+    draw: int | None
+    text: str
+    answer_a: str
+    answer_b: str
+    gold: str
+
+
+_Said = tuple[Example, Example | Variant, Output, Output]
+
+
+def changed_answers(a: Runlike, b: Runlike, score: str, plan: MeasurePlan) -> Iterator[Changed]:
+    """Every lost and gained answer, in the order of the suite; none where nothing can be scored."""
+    task = a.suite.task
+    with comparing_for(a.suite, plan.extract, plan.equivalent, plan.rubric).at(None) as comparing:
+        scorer = next(iter(scorers_for(task, plan.scores or [score], comparing)), None) if score != "none" else None
+        said = _both(a, b, plan)
+        with KeptScores([a, b]) as kept:
+            right = Right(scorer, task, kept)
+            while scorer is not None and (block := list(islice(said, _BLOCK))):
+                due = [right.due(item.gold, example.inputs) for example, item, *_ in block]
+                right.see([(o.value, gold) for (_, _, *both), gold in zip(block, due, strict=True) for o in both])
+                for (_, item, *both), gold in zip(block, due, strict=True):
+                    was, is_ = (False if o.unreadable else right(o.value, gold) for o in both)
+                    if gold is not None and was is not None and is_ is not None and was != is_:
+                        yield _changed_answer("lost" if was else "gained", item, both[0], both[1])
+
+
+def _both(a: Runlike, b: Runlike, plan: MeasurePlan) -> Iterator[_Said]:
+    """What both runs answered, of clean inputs and of variants with the same meaning."""
+    counted = wrong if plan.missing == "wrong" else _as_it_is
+    pairs = zip(items_of(a, b), items_of(b, a), strict=True)
+    for (example, clean_a, varied_a), (_, clean_b, varied_b) in pairs:
+        before, after = counted(clean_a), counted(clean_b)
+        if _read(before) and _read(after):
+            yield example, example, before, after
+        for (variant, output_a), (_, output_b) in zip(varied_a, varied_b, strict=True):
+            before, after = counted(output_a), counted(output_b)
+            if _read(before) and _read(after) and variant.meaning == "same":
+                yield example, variant, before, after
+
+
+def _as_it_is(output: Output) -> Output:
+    return output
+
+
+def _read(output: Output) -> bool:
+    return output.ok or output.unreadable
+
+
+def _changed_answer(change: Literal["lost", "gained"], item: Example | Variant, a: Output, b: Output) -> Changed:
+    inputs = item.inputs
+    text = next(iter(inputs.values())) if len(inputs) == 1 else spelled(dict(inputs))
+    said: list[Json] = [a.value, b.value, item.gold]
+    shown = (spelled(value, inputs) for value in said)
+    if isinstance(item, Variant):
+        return Changed(change, item.example_id, item.source, item.draw, text, *shown)
+    return Changed(change, item.id, "", None, text, *shown)

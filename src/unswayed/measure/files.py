@@ -1,27 +1,29 @@
-"""Statistics of files: outputs against gold line by line, and a metric's scores against people's judgements (daRR)."""
+"""Scores of texts in files: outputs against gold line by line, and the share of characters that versions change."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import combinations
-from math import isfinite
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from unswayed.base.errors import DataError, NothingEvaluated
-from unswayed.base.ids import file_hash
+from unswayed.base.ids import canonical, file_hash
 from unswayed.base.json import decode
 from unswayed.base.task import Task, task_named, tasks
 from unswayed.base.values import Estimate, Json
-from unswayed.data import SegmentScore, read_lines, read_segment_scores, without_break
+from unswayed.data import read_lines, without_break
+from unswayed.measure.definitions import estimate_of
 from unswayed.measure.set_scores import SetScore
 from unswayed.run.scoring import scored_by
 from unswayed.run.workers import in_use
-from unswayed.score import Scorer, kendall, pearson, scorers
-from unswayed.stats import Array, Mean, Observations, Question, Resampling, Statistic, estimates, sign
+from unswayed.score import Scorer, scorers
+from unswayed.stats import Array, Mean, Observations, Question, Resampling, estimates, sign
+from unswayed.storage.suite import Suite
 
 
 def score_files(name: str, gold: str | Path, predicted: str | Path, settings: Resampling | None = None) -> Estimate:
@@ -92,112 +94,86 @@ def file_id(path: str | Path) -> str:
     return file_hash(Path(path))[:16]
 
 
-VERSION = 1  # of these definitions; part of every signature
-DIFFERENCE = 25.0  # of raw scores, from which on people are taken to prefer one translation
+_ERROR_RATE_VERSION = 2
+_ENDLESS = (0.0, float("inf"))  # a version may be longer than its text
+Texts = tuple[str, ...]  # what belongs together, such as the two sentences of a pair
+Group = tuple[Texts, Sequence[Texts]]  # an example's texts, and those of each of its versions
 
 
-class Correlation(msgspec.Struct, frozen=True):
-    """Over n segments, or systems."""
+class ErrorRates(NamedTuple):
+    """The mean over examples of their versions' mean error rate, and of their versions' highest; 0.2 is 20%."""
 
-    pearson: float | None
-    kendall: float | None
-    n: int
+    average: Estimate
+    worst: Estimate
 
 
-class Darr(msgspec.Struct, frozen=True):
-    """`tau` is (concordant - discordant) / pairs, where a tie of the metric is discordant.
+def error_rates(groups: Iterable[Group], level: float = 0.95) -> ErrorRates:
+    """The error rates of examples with their versions. Texts that belong together count as one long text.
 
-    `missing` pairs are those for which the metric gave no score.
+    Intervals are Student's, by example. A version of a text without characters has no error rate and is missing; an
+    example without versions is left out.
     """
-
-    pairs: int
-    tau: float | None
-    low: float | None
-    high: float | None
-    concordant: int
-    discordant: int
-    missing: int
-    segment: Correlation
-    system: Correlation
-    signature: str
-
-
-class _Tau(Statistic):
-    def __call__(self, sums: Array, n: int) -> Array:
-        with np.errstate(invalid="ignore"):
-            tau: Array = (sums[:, 0] - sums[:, 1]) / (sums[:, 0] + sums[:, 1])
-        return tau
-
-
-def darr(
-    human: str | Path, metric: str | Path, settings: Resampling | None = None, difference: float = DIFFERENCE
-) -> Darr:
-    """daRR and correlations of the metric's scores with people's. Systems named Human… are not judged."""
-    settings = settings or Resampling()
-    judged = read_segment_scores(Path(human), "RAW.SCR", finite=True)
-    judged = [row for row in judged if not row.system.upper().startswith("HUMAN")]
-    rows = read_segment_scores(Path(metric), "SCORE")
-    scored = {(row.system, row.segment): row.score for row in rows if isfinite(row.score)}
-    counts, missing = _relative_ranks(judged, scored, difference)
-    files = {"human": file_hash(Path(human))[:16], "metric": file_hash(Path(metric))[:16]}
-    signature = sign({"measure": f"darr:{VERSION}", "difference": difference, **files}, settings)
-    pairs = int(counts.sum())
-    if not pairs and not missing:
-        raise NothingEvaluated(f"No two translations of a segment are {difference:g} points apart in {human}.")
-    tau = _tau(counts, missing, settings, signature)
-    both = [(row, scored[row.system, row.segment]) for row in judged if (row.system, row.segment) in scored]
-    concordant, discordant = (int(total) for total in counts.sum(axis=0))
-    return Darr(
-        pairs, tau.value, tau.low, tau.high, concordant, discordant, missing,
-        _correlation([row.score for row, _ in both], [score for _, score in both]),
-        _by_system(both), signature,
-    )  # fmt: skip
+    Resampling(level)
+    owner, rates, digest = _rates(groups)
+    n = int(owner.max()) + 1 if len(owner) else 0
+    known = ~np.isnan(rates)
+    missing = np.bincount(owner[~known], minlength=n)
+    owner, rates = owner[known], rates[known]
+    counts = np.bincount(owner, minlength=n)
+    examples = np.flatnonzero(counts)
+    sums = np.bincount(owner, weights=rates, minlength=n)
+    highest = np.zeros(n)
+    np.maximum.at(highest, owner, rates)
+    values = {"average": sums[examples] / counts[examples], "worst": highest[examples]}
+    return ErrorRates(*(
+        estimate_of(
+            Observations(examples, value[:, None], Mean(), missing, _ENDLESS),
+            sign({"measure": f"error_rate.{name}:{_ERROR_RATE_VERSION}", "texts": digest}, level=level),
+            level,
+        )
+        for name, value in values.items()
+    ))  # fmt: skip
 
 
-def _relative_ranks(
-    judged: list[SegmentScore], scored: dict[tuple[str, str], float], difference: float
-) -> tuple[Array, int]:
-    """For each segment with a pair: how many the metric orders as people do, and how many not."""
-    segments: dict[str, list[SegmentScore]] = defaultdict(list)
-    for row in judged:
-        segments[row.segment].append(row)
-    counts, missing = [], 0
-    for rows in segments.values():
-        concordant = discordant = 0
-        for one, other in combinations(rows, 2):
-            if abs(one.score - other.score) < difference:
-                continue
-            better, worse = (one, other) if one.score > other.score else (other, one)
-            high, low = scored.get((better.system, better.segment)), scored.get((worse.system, worse.segment))
-            if high is None or low is None:
-                missing += 1
-            elif high > low:
-                concordant += 1
-            else:
-                discordant += 1
-        if concordant or discordant:
-            counts.append((concordant, discordant))
-    return np.array(counts, dtype=float).reshape(-1, 2), missing
+def suite_error_rates(suite: Suite, family: str | None = None, level: float = 0.95) -> ErrorRates:
+    """The error rates of a suite's variants, or of one family's, in the inputs that its task varies."""
+
+    def groups() -> Iterable[Group]:
+        for example, variants in suite.groups():
+            fields = suite.task.texts(example.inputs)
+            chosen = [v for v in variants if v.meaning == "same" and family in (None, v.family)]
+            if chosen:
+                texts = tuple(example.inputs[field] for field in fields)
+                yield texts, [tuple(v.inputs.get(field, "") for field in fields) for v in chosen]
+
+    return error_rates(groups(), level)
 
 
-def _tau(counts: Array, missing: int, settings: Resampling, signature: str) -> Estimate:
-    """Resampled by segment: its pairs stand or fall together."""
-    left = np.zeros(max(len(counts), 1), dtype=np.int64)
-    left[0] = missing
-    column = Observations(np.arange(len(counts)), counts, _Tau(), left, (-1.0, 1.0))
-    return estimates([Question(column, signature)], settings)[0]
+def distances(texts: Sequence[str], versions: Sequence[str]) -> npt.NDArray[np.int64]:
+    """The Levenshtein distance of each text to its version, in characters."""
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cpdist
+
+    found: npt.NDArray[np.int64] = cpdist(texts, versions, scorer=Levenshtein.distance, dtype=np.int64)
+    return found
 
 
-def _by_system(both: list[tuple[SegmentScore, float]]) -> Correlation:
-    people: dict[str, list[float]] = defaultdict(list)
-    metric: dict[str, list[float]] = defaultdict(list)
-    for row, score in both:
-        people[row.system].append(row.score)
-        metric[row.system].append(score)
-    names = sorted(people)
-    return _correlation([float(np.mean(people[s])) for s in names], [float(np.mean(metric[s])) for s in names])
-
-
-def _correlation(one: list[float], other: list[float]) -> Correlation:
-    x, y = np.array(one), np.array(other)
-    return Correlation(pearson(x, y), kendall(x, y), len(x))
+def _rates(groups: Iterable[Group]) -> tuple[npt.NDArray[np.int64], Array, str]:
+    """For each version the number of its example and its error rate, NaN without one; and a digest of all texts."""
+    owners: list[int] = []
+    version: list[int] = []
+    texts: list[str] = []
+    others: list[str] = []
+    for number, (own, versions) in enumerate(groups):
+        for other in versions:
+            version.extend([len(owners)] * len(own))
+            owners.append(number)
+            texts.extend(own)
+            others.extend(other)
+    digest = blake2b(canonical([owners, texts, others]), digest_size=8).hexdigest()
+    if not owners:
+        return np.zeros(0, dtype=np.int64), np.zeros(0), digest
+    edits = np.bincount(version, weights=distances(texts, others), minlength=len(owners))
+    lengths = np.bincount(version, weights=[len(text) for text in texts], minlength=len(owners))
+    rates = np.divide(edits, lengths, out=np.full(len(owners), np.nan), where=lengths > 0)
+    return np.array(owners, dtype=np.int64), rates, digest

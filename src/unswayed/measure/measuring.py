@@ -12,15 +12,11 @@ import numpy as np
 from unswayed.base.errors import NothingEvaluated, UsageError
 from unswayed.base.task import Task
 from unswayed.base.values import Json
-from unswayed.measure.block_answers import joined_outputs
-from unswayed.measure.class_scores import rare_classes
 from unswayed.measure.definitions import Way, tries_of, way_of
-from unswayed.measure.early import stop_rules
 from unswayed.measure.judging import cited
-from unswayed.measure.missing import FILLS, as_wrong
 from unswayed.measure.naming import naming
-from unswayed.measure.pair_scores import PairCodes
 from unswayed.measure.people import measure_people, person_of
+from unswayed.measure.precision import check_within, stop_rules, within_margin
 from unswayed.measure.questions import (
     ALL,
     GRID,
@@ -35,15 +31,15 @@ from unswayed.measure.questions import (
 from unswayed.measure.repeats import measure_repeats, summed_up
 from unswayed.measure.requests import Serving
 from unswayed.measure.results import Results
-from unswayed.measure.run_table import Bools
+from unswayed.measure.run_table import Bools, PairCodes
 from unswayed.measure.sanity import Sanity
+from unswayed.measure.set_scores import rare_classes
 from unswayed.measure.spill import Spill
-from unswayed.measure.spreading import PromptNotes, measure_spread
+from unswayed.measure.spread import PromptNotes, measure_spread
 from unswayed.measure.stored import KeptScores, decided_by, find, keep
 from unswayed.measure.stored_blocks import stored_blocks
-from unswayed.measure.table_reader import read_table
-from unswayed.measure.validity import Validity
-from unswayed.measure.within import check_margin, within_margin
+from unswayed.measure.table_reader import joined_outputs, read_table
+from unswayed.measure.validity import FILLS, Validity, as_wrong
 from unswayed.run.block import Answered, Block, in_blocks
 from unswayed.run.plan import MeasurePlan, Missing, Weigh, from_arguments, listed
 from unswayed.run.record import Run
@@ -102,7 +98,7 @@ def measure_run(
         missing=missing, extract=extract, equivalent=equivalent, rubric=rubric, agreement=agreement, cluster=cluster,
         weigh=weigh, worst_of=worst_of, within=within,
     )  # fmt: skip
-    check_margin(plan.within)
+    check_within(plan.within)
     Resampling(plan.level, plan.bootstrap, plan.seed)
     run = run_of(run)
     plan = with_cluster(plan, run.suite)

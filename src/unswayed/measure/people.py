@@ -5,23 +5,311 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
-from math import isfinite
+from math import exp, isfinite, log, sqrt
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from unswayed.base.values import Estimate
-from unswayed.measure.draws import ByExample
 from unswayed.measure.repeats import Again
 from unswayed.measure.run_table import Part, RunTable
-from unswayed.measure.sampling import LIKE_THESE, THESE, PeopleBlock, Sampled, Sources
-from unswayed.measure.spill import Spill
+from unswayed.measure.spill import Kept, Spill, Tally
 from unswayed.measure.table_reader import PersonOf
-from unswayed.measure.variance import Cells, Components, components
 from unswayed.run.block import AS_IT_WAS, Kind
 from unswayed.score import Scorer
-from unswayed.stats import Array, Ints, Numbers, mean_interval
+from unswayed.stats import Array, Ints, Numbers, mean_interval, numbers_of, t_quantile
+
+THESE, LIKE_THESE = "these people", "people like these"
+
+
+class Sources(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The variance of one variant's number, by where it comes from. `people` are draws if draws are no people.
+
+    None for what can't be known: people if there is but one, repeats if nothing was asked again.
+    """
+
+    examples: float | None
+    people: float | None
+    repeats: float | None
+    rest: float | None
+
+    def shares(self) -> dict[str, float]:
+        """Each part of the whole variance, from 0 to 1; empty if nothing varies."""
+        parts = {name: getattr(self, name) for name in ("examples", "people", "repeats", "rest")}
+        known = {name: max(value, 0.0) for name, value in parts.items() if value is not None}
+        whole = sum(known.values())
+        return {name: value / whole for name, value in known.items()} if whole else {}
+
+
+class Sampled(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One measure of the variants that people made: for these people, and for people like these if there are two."""
+
+    these: Estimate
+    like_these: Estimate | None
+    variance: Sources
+    draws: float  # variants of an example, on average
+    by: dict[str, float] = {}
+    clusters: int | None = None
+    cluster_variance: float | None = None  # of a cluster's mean, if examples are in clusters
+
+
+class PeopleBlock(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The people, or draws, who varied the examples, and the measures over them, by name: average, drop, flips.
+
+    `families` has the same for the people of each family, where there are several.
+    """
+
+    who: str
+    n: int
+    measures: dict[str, Sampled]
+    families: dict[str, dict[str, Sampled]] = {}
+
+    def rows(self) -> list[dict[str, object]]:
+        """A row for each measure: both intervals, and where its variance comes from; none for draws."""
+        return [
+            {
+                "measure": name,
+                THESE: found.these,
+                LIKE_THESE: found.like_these,
+                **{f"variance: {part}": f"{share:.0%}" for part, share in found.variance.shares().items()},
+            }
+            for name, found in self.measures.items()
+            if self.who == "people"
+        ]
+
+    def sentences(self) -> list[str]:
+        """What generalises to whom."""
+        if self.who != "people":
+            return []
+        found = next((self.measures[m] for m in ("average", "flips") if m in self.measures), None)
+        if found is None or found.these.low is None or found.these.value is None:
+            return []
+        name = "average" if "average" in self.measures else "flips"
+        said = f"{self.n} people: {name} {_shown(found.these)} for these people"
+        if found.like_these is None:
+            return [f"{said}. One person can't show how people differ."]
+        wide = "; two people show little of how people differ" if self.n == 2 else ""
+        return [f"{said}, {_shown(found.like_these)} for people like these{wide}."]
+
+
+def _shown(e: Estimate) -> str:
+    return f"{e.value:.3f} ({e.low:.3f} to {e.high:.3f})"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """One number for each variant: its example, the person who made it, the stratum of that person, the value.
+
+    `cluster` is the cluster of its example, where examples are drawn together.
+    """
+
+    example: Ints
+    person: Ints
+    stratum: Ints
+    value: Array
+    cluster: Ints | None = None
+
+
+@dataclass(frozen=True)
+class Components:
+    """The variance of one variant's number, and what the design makes of it in the mean over examples.
+
+    The mean's variance is examples / n + people * people_share + rest * rest_share. A component may come out below
+    zero, as any estimate may; `people` does so untouched, since the sum would be too large otherwise.
+    """
+
+    value: float
+    n: int
+    units: int  # examples, or clusters of them
+    people_n: int
+    strata: int
+    examples: float
+    people: float
+    rest: float
+    people_share: float
+    rest_share: float
+    people_df: float
+
+    @property
+    def of_people(self) -> float:
+        """The part of the mean's variance that other people would change."""
+        return max(self.people * self.people_share + self.rest * self.rest_share, 0.0)
+
+    def interval(self, level: float, span: tuple[float, float], share: bool) -> tuple[float, float]:
+        """The mean's interval for other examples and other people; a share's is made on the scale of log odds.
+
+        Examples and people each widen it by their own t. Satterthwaite's single t is too narrow for three people.
+        """
+        tail = (1 + level) / 2
+        examples = max(self.examples, 0.0) / self.n * t_quantile(tail, max(self.units - 1.0, 1.0)) ** 2
+        wide = sqrt(examples + self.of_people * t_quantile(tail, max(self.people_df, 0.5)) ** 2)
+        place = (self.value - span[0]) / (span[1] - span[0]) if share else 0.0
+        if not 0 < place < 1:
+            return max(self.value - wide, span[0]), min(self.value + wide, span[1])
+        odds, wide = log(place / (1 - place)), wide / ((span[1] - span[0]) * place * (1 - place))
+        low, high = (span[0] + (span[1] - span[0]) / (1 + exp(-x)) for x in (odds - wide, odds + wide))
+        return low, high
+
+
+def components(cells: Cells) -> Components | None:
+    """The components of some cells; None if a stratum has but one person, or there is but one example."""
+    _, example = np.unique(cells.example, return_inverse=True)
+    _, person = np.unique(cells.person, return_inverse=True)
+    _, stratum = np.unique(cells.stratum, return_inverse=True)
+    n, y = int(example.max(initial=-1)) + 1, cells.value
+    if n < 2:
+        return None
+    weight = 1 / (n * np.bincount(example))[example]
+    value = float(weight @ y)
+    _, unit = np.unique(cells.example if cells.cluster is None else cells.cluster, return_inverse=True)
+    units = int(unit.max()) + 1
+    by_unit = np.bincount(unit, weights=weight * (y - value))
+    between = float((by_unit**2).sum()) * units / max(units - 1, 1)
+    people = rest = people_share = rest_share = lost = freedom = 0.0
+    for s in range(int(stratum.max()) + 1):
+        inside = stratum == s
+        found = _crossed_variances(example[inside], person[inside], y[inside])
+        if found is None:
+            return None
+        w = weight[inside]
+        by_person = np.bincount(person[inside], weights=w)
+        share, cells_share = float(by_person @ by_person), float(w @ w)
+        people += found[0] * share
+        rest += found[1] * cells_share
+        people_share += share
+        rest_share += cells_share
+        lost += found[0] * (cells_share - share / n) + found[1] * cells_share
+        part = max(found[0] * share + found[1] * cells_share, 0.0)
+        freedom += part**2 / max(float(by_person.sum()) ** 2 / share - 1, 1e-9)
+    of_people = max(people + rest, 0.0)
+    return Components(
+        value=value,
+        n=n,
+        units=units,
+        people_n=int(person.max()) + 1,
+        strata=int(stratum.max()) + 1,
+        examples=n * (between - lost),
+        people=people / people_share,
+        rest=rest / rest_share,
+        people_share=people_share,
+        rest_share=rest_share,
+        people_df=of_people**2 / freedom if freedom else 1.0,
+    )
+
+
+def _crossed_variances(example: Ints, person: Ints, y: Array) -> tuple[float, float] | None:
+    """The variances of people and of the rest within one stratum; None with one person.
+
+    Sums of squares within examples, within people and in all have these expectations, with e examples, p people and
+    N cells: (N - e)(P + R), (N - p)(E + R) and (N - 1)R + (N - Σmᵢ²/N)E + (N - Σnⱼ²/N)P.
+    """
+    _, example = np.unique(example, return_inverse=True)
+    _, person = np.unique(person, return_inverse=True)
+    m, k, cells = np.bincount(example), np.bincount(person), len(y)
+    if len(k) < 2:
+        return None
+    inside = _within(example, m, y)
+    if cells == len(m):  # one person an example: what is not the people's is the examples'
+        within_people = _within(person, k, y) / max(cells - len(k), 1)
+        total = float(((y - y.mean()) ** 2).sum())
+        return (total - (cells - 1) * within_people) / (cells - float(k @ k) / cells), 0.0
+    matrix = np.array(
+        [
+            [0.0, cells - len(m), cells - len(m)],
+            [cells - len(k), 0.0, cells - len(k)],
+            [cells - float(m @ m) / cells, cells - float(k @ k) / cells, cells - 1.0],
+        ]
+    )
+    sums = np.array([inside, _within(person, k, y), float(((y - y.mean()) ** 2).sum())])
+    _, people, rest = np.linalg.lstsq(matrix, sums, rcond=None)[0].tolist()
+    if rest < 0:
+        people, rest = people + rest, 0.0
+    return people, rest
+
+
+def _within(code: Ints, counts: Ints, y: Array) -> float:
+    means = np.bincount(code, weights=y) / counts
+    return float(((y - means[code]) ** 2).sum())
+
+
+class ByExample:
+    """Takes the parts of a run twice: `add` all of them, then `add_squares`, which needs the means of all.
+
+    `strata` is how many operators, or families, the variants are of; examples are compared within theirs.
+    """
+
+    def __init__(self, spill: Spill, strata: int, clusters: Ints | None = None) -> None:
+        self._spill, self._clusters = spill, clusters
+        self._means, self._squares = Tally(spill), Tally(spill)
+        self._clustered: list[tuple[Kept, Kept]] = []
+        self._total, self._many = np.zeros(strata), np.zeros(strata, dtype=np.int64)
+        self._first = self._most = self.altered = 0
+
+    def add(self, size: int, example: Ints, stratum: Ints, values: Array, altered: Array) -> None:
+        """The variants of the next `size` examples; `altered` tells which are not as the example was."""
+        many = np.bincount(example, minlength=size)
+        there = np.flatnonzero(many)
+        means = np.bincount(example, weights=values, minlength=size)[there] / many[there]
+        self._means.add(np.column_stack([means, many[there]]))
+        if self._clusters is not None:
+            own = self._clusters[self._first + there]
+            self._clustered.append((self._spill.put(means), self._spill.put(own)))
+        np.add.at(self._total, stratum, values)
+        np.add.at(self._many, stratum, 1)
+        self._first += size
+        self._most = max(self._most, int(many.max(initial=0)))
+        self.altered += int(altered.sum())
+
+    def add_squares(self, size: int, example: Ints, stratum: Ints, values: Array) -> None:
+        """The same variants again."""
+        centred = values - (self._total / np.maximum(self._many, 1))[stratum]
+        many = np.bincount(example, minlength=size)
+        middle = np.bincount(example, weights=centred, minlength=size) / np.maximum(many, 1)
+        squares: Array = np.bincount(example, weights=(centred - middle[example]) ** 2, minlength=size).astype(
+            np.float64
+        )
+        self._squares.add(squares[many > 0, None])
+
+    @property
+    def examples(self) -> int:
+        """How many have a number."""
+        return self._means.n
+
+    @property
+    def variants(self) -> int:
+        return int(self._many.sum())
+
+    @property
+    def several_each(self) -> bool:
+        """Is there more than one example, and one with more than one number?"""
+        return self.examples > 1 and self._most > 1
+
+    def mean(self) -> float:
+        """The mean of the examples' means."""
+        rows, counts = self._means.rows()
+        return float(counts @ rows[:, 0]) / self.examples
+
+    def units(self) -> Numbers:
+        """The mean of each example, or of each cluster of them."""
+        if self._clusters is None:
+            rows, counts = self._means.rows()
+            return Numbers(rows[:, 0], np.ones(len(rows)), counts.astype(np.float64))
+        means, clusters = (self._spill.joined([pair[i] for pair in self._clustered]) for i in (0, 1))
+        return numbers_of(means, clusters=clusters)
+
+    def sources(self, own: float | None) -> Sources:
+        """Examples and, within them, draws, which have nothing in common from one example to the next."""
+        rows, counts = self._means.rows()
+        between = float(counts @ (rows[:, 0] - self.mean()) ** 2) / (self.examples - 1)
+        freedom = self.variants - self.examples
+        if not freedom:
+            return Sources(between, None, None, None)
+        squares, often = self._squares.rows()
+        within = float(often @ squares[:, 0]) / freedom
+        noise = None if own is None else min(own, within)
+        examples = max(between - within * float(counts @ (1 / rows[:, 1])) / self.examples, 0.0)
+        return Sources(examples, within - (noise or 0.0), noise, None)
 
 
 def person_of(people: Mapping[str, str]) -> PersonOf | None:

@@ -16,9 +16,11 @@ from unswayed.base.ids import content_id
 from unswayed.base.values import Estimate
 from unswayed.measure.definitions import (
     ALTERED,
+    KEPT,
     MEASURES,
     SCORE_MEASURES,
     VERSION,
+    GatheredMeasure,
     Scope,
     Way,
     altered_column,
@@ -28,16 +30,14 @@ from unswayed.measure.definitions import (
     score_columns,
     way_of,
 )
-from unswayed.measure.gathering import KEPT, Gathered
-from unswayed.measure.missing import bounded
 from unswayed.measure.results import Block
 from unswayed.measure.run_table import Bools, Part, Parted, RunTable, Scored
 from unswayed.measure.set_scores import Layout
-from unswayed.measure.sets import slice_key
+from unswayed.measure.validity import bounded
 from unswayed.run.plan import MeasurePlan
 from unswayed.score import Scorer
 from unswayed.stats import Ints, Numbers, Observations, sign
-from unswayed.stats.anytime import anytime_level
+from unswayed.stats.intervals import anytime_level
 from unswayed.storage.suite import Suite
 
 # A number's place: the kind of its set (or GRID, or SCORES), the set's name (or the operator's, or the scorer's),
@@ -61,7 +61,7 @@ class Questions:
         self._clusters = len(table.values[cluster]) if cluster is not None else 0
         self._main, *self._others = signs
         self._slices, self._signs = slices, signs
-        self._questions: dict[Place, Gathered] = {}
+        self._questions: dict[Place, GatheredMeasure] = {}
         self._layouts: dict[tuple[str, str, str], Layout] = {}
         if any(scorer is not None and not scorer.linear for scorer in signs):
             for part in table.parts():
@@ -118,7 +118,7 @@ class Questions:
         if at not in self._questions:
             over = None if self._cluster is None else f"{self._cluster} (clusters)"
             signature = self._signs[scorer](measure, label)
-            self._questions[at] = Gathered(column, signature, self._spill, over, measure in KEPT)
+            self._questions[at] = GatheredMeasure(column, signature, self._spill, over, measure in KEPT)
         clusters = None if self._cluster is None else _clusters(part, self._cluster, self._clusters)
         self._questions[at].add(column, inside, part.first, clusters)
 
@@ -331,3 +331,8 @@ def slices_of(table: RunTable, wanted: list[str] | None, cluster: str | None = N
                 f"The slice {key!r} has {len(values):,} values; the {MOST_VALUES} with the most examples are shown."
             )
     return slices, warnings
+
+
+def slice_key(key: str) -> str:
+    """How a slice is called in results, where "operator" and "family" are something else."""
+    return f"slice {key}" if key in ("operator", "family") else key

@@ -5,15 +5,65 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import comb, isfinite, sqrt
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from unswayed.base.values import Estimate
 from unswayed.measure.run_table import Part, RunTable
-from unswayed.measure.sampling import Repeats
 from unswayed.run.block import AS_IT_WAS
 from unswayed.score import Scorer
 from unswayed.stats import Array, Ints, mean_interval, numbers_of
+
+
+class Repeats(msgspec.Struct, frozen=True, kw_only=True):
+    """The system's own disagreement, from clean inputs that were asked `repeats` more times.
+
+    `disagreement` is the share of repeats whose answer differs from the first clean answer; `flips` are flips beyond
+    it, example by example, where a variant that equals its example can't flip by chance. `agreement` is the share of
+    examples of whose repeats, at most `of` of them and as many as variants are altered, none differs; `consistency` is
+    the consistency of as many variants, less that. `clean_sd` is how much the clean score changes
+    from one asking to the next, and `drop` the drop from the mean of all clean answers.
+    """
+
+    repeats: int
+    of: int
+    disagreement: Estimate
+    flips: Estimate
+    agreement: Estimate
+    consistency: Estimate
+    clean_sd: float | None = None
+    drop: Estimate | None = None
+
+    def rows(self, flips: Estimate) -> list[dict[str, object]]:
+        """Flips and consistency of the variants, of the repeats, and the one less the other."""
+        kept, beyond = self.agreement.value, self.consistency.value
+        varied = None if kept is None or beyond is None else kept + beyond
+        heads = ("against chance", "variants", "asked again", "beyond chance")
+        found = [
+            ("flips", flips, self.disagreement, self.flips),
+            (f"consistency of up to {self.of}", varied, self.agreement, self.consistency),
+        ]
+        return [dict(zip(heads, row, strict=True)) for row in found]
+
+    @property
+    def steady(self) -> bool:
+        """Did every repeat have the same answer?"""
+        return self.disagreement.value == 0
+
+    def sentences(self, varied: Estimate) -> list[str]:
+        """What the repeats show, for people; `varied` are the flips of all variants."""
+        own, flips = self.disagreement, self.flips
+        if own.value is None:
+            return []
+        if self.steady:
+            return ["The system gave the same answers when it ran again on the same texts."]
+        said = f"{own.value:.1%} of answers change when the same text is asked again"
+        if flips.value is None or flips.low is None or flips.high is None or varied.value is None:
+            return [f"{said}."]
+        points = f"{100 * flips.value:.1f} points [{100 * flips.low:.1f}, {100 * flips.high:.1f}]"
+        beyond = "which may be chance" if flips.low <= 0 <= flips.high else "beyond chance"
+        return [f"{said}, {varied.value:.1%} when it is varied: {points} {beyond}."]
 
 
 @dataclass(frozen=True)

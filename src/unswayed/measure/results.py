@@ -1,7 +1,6 @@
 """What was measured: the results of a run, as values, tables and text.
 
-Their fields are also the shape of `--format json`.
-"""
+Their fields are also the shape of `--format json`."""
 
 from __future__ import annotations
 
@@ -11,20 +10,93 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from unswayed.base.errors import UnknownName, UsageError
-from unswayed.base.text import figure, label, pandas_frame, spelled
+from unswayed.base.errors import StoredFileError, UnknownName, UsageError
+from unswayed.base.json import decode
+from unswayed.base.text import figure, html_table, label, pandas_frame, polars_frame, spelled
 from unswayed.base.values import Estimate, Json
 from unswayed.measure.judging import JudgeAgreement
+from unswayed.measure.people import PeopleBlock
+from unswayed.measure.repeats import Repeats
 from unswayed.measure.requests import Served
-from unswayed.measure.sampling import PeopleBlock, Repeats
 from unswayed.measure.spread import Spread
-from unswayed.measure.tabular import Cells, Tabular, aligned, html, load_from, save_to
-from unswayed.storage.files import as_path
+from unswayed.storage.files import as_path, write_atomically
 
 if TYPE_CHECKING:
     from unswayed.measure.changes import Flip
     from unswayed.measure.measuring import Runlike
-    from unswayed.measure.power import Power
+    from unswayed.measure.precision import Power
+
+_SHOWN = 20  # rows of a table in a notebook
+Cells = dict[str, Any]
+
+
+class Tabular:
+    """What has rows: a length, iteration, DataFrames and a table for notebooks."""
+
+    def _rows(self) -> list[Cells]:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self._rows())
+
+    def __iter__(self) -> Iterator[Cells]:
+        return iter(self._rows())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        rows = self._rows()
+        return {name: [row[name] for row in rows] for name in (rows[0] if rows else {})}
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame."""
+        return pandas_frame(self._columns())
+
+    def to_polars(self) -> Any:
+        """The rows as a polars DataFrame."""
+        return polars_frame(self._columns())
+
+
+def aligned(rows: list[Cells]) -> list[str]:
+    """Rows as lines of text with a heading, as many as a screen shows."""
+    if not rows:
+        return []
+    cells = [list(rows[0]), *([str(value) for value in row.values()] for row in rows[:_SHOWN])]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in cells]
+    return [*lines, *([f"… {len(rows) - _SHOWN:,} more rows"] if len(rows) > _SHOWN else [])]
+
+
+def html(rows: list[Cells], caption: str) -> str:
+    return html_table({name: [row[name] for row in rows] for name in (rows[0] if rows else {})}, caption, _SHOWN)
+
+
+class _Saved(msgspec.Struct, frozen=True):
+    """A file of results: what it holds, and the folder of the run."""
+
+    kind: str
+    format: int
+    run: str | None
+    content: msgspec.Raw
+
+
+def save_to(path: Path, value: msgspec.Struct, run: object) -> Path:
+    folder = getattr(run, "path", None)
+    content = msgspec.Raw(msgspec.json.encode(value))
+    saved = _Saved(type(value).__name__, 1, None if folder is None else str(Path(folder).resolve()), content)
+    write_atomically(path, msgspec.json.encode(saved) + b"\n")
+    return path
+
+
+def load_from(path: Path, kind: type[Any]) -> tuple[Any, str | None]:
+    try:
+        saved = decode(path.read_bytes(), _Saved)
+        if (saved.kind, saved.format) != (kind.__name__, 1):
+            raise msgspec.ValidationError(f"it holds {saved.kind} of format {saved.format}")
+        return decode(bytes(saved.content), kind), saved.run
+    except OSError as error:
+        raise StoredFileError(f"{path}: the file can't be read ({error.strerror or error}).") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StoredFileError(f"{path} is not a file that {kind.__name__}.save() wrote: {error}.") from error
+
 
 MEASURES = ("clean", "average", "worst", "cvar", "drop", "flips", "consistency", "noticed", "altered")
 _BY_ANSWER = ("flips", "consistency", "noticed", "altered")  # they need no score
@@ -177,7 +249,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @property
     def severity(self) -> str | None:
         """`minor`, `moderate` or `serious`; `minor to serious` if there are too few examples; None if broken."""
-        from unswayed.measure.severity import severity
+        from unswayed.measure.sentences import severity
 
         found = severity(self)
         return None if found is None else str(found)
@@ -247,7 +319,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def power(self, level: float = 0.95, power: float = 0.8, correlation: float = 0.5) -> Power:
         """What a run like this one could have detected, and whether more examples, draws or people would help most."""
-        from unswayed.measure.power import power_of
+        from unswayed.measure.precision import power_of
 
         return power_of(self, level, power, correlation)
 

@@ -1,11 +1,19 @@
-"""The spread of scores over prompts, as values and in sentences."""
+"""The spread of scores over prompts, also where each example was asked with few of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+
 import msgspec
+import numpy as np
 
 from unswayed.base.text import number, percent
 from unswayed.base.values import Estimate
+from unswayed.measure.run_table import RunTable
+from unswayed.run.block import Block
+from unswayed.score import Scorer
+from unswayed.stats import Array, Ints
+from unswayed.stats.two_way import Cells, row_means
 
 OVER = "these prompts and these examples"
 
@@ -58,3 +66,118 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
 
 def _shown(e: Estimate) -> str:
     return f"{number(e.value, 2)} [{number(e.low, 2)}, {number(e.high, 2)}]"
+
+
+VERSION = 1  # of the model; part of every signature
+FAMILY = "prompt"
+_FEWEST = 5  # prompts that have quantiles
+_MOST = 1 << 18  # cells of the table that is estimated; of more examples, as many as fit are chosen at random
+_QUANTILES = {"5%": 0.05, "25%": 0.25, "50%": 0.5, "75%": 0.75, "95%": 0.95}
+_NORMAL_RANGE = 3.29  # from the 5% to the 95% quantile, in standard deviations
+
+
+class PromptNotes:
+    """What each draw of an operator on prompts changed, as the first variant says that passes by."""
+
+    def __init__(self) -> None:
+        self.of: dict[tuple[str, int], str] = {}
+
+    def watch(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        for block in blocks:
+            if any(kind.family == FAMILY for kind in block.kinds):
+                for number, note in zip(block.kind.tolist(), block.notes, strict=True):
+                    kind = block.kinds[number]
+                    if kind.family == FAMILY:
+                        self.of.setdefault((kind.source, kind.draw), note)
+            yield block
+
+
+def measure_spread(
+    table: RunTable, scorer: Scorer | None, notes: PromptNotes, level: float, seed: int, sign: Callable[[str, str], str]
+) -> dict[str, Spread]:
+    """The spread of each operator on prompts with at least five draws; nothing for a score that is no mean of items."""
+    if scorer is None or not scorer.linear:
+        return {}
+    found: dict[str, Spread] = {}
+    for operator in sorted({name for _, name, _, family in table.kinds if family == FAMILY}):
+        signature = f"spread:{VERSION}|{sign('average', f'operator={operator}').partition('|')[2]}|seed={seed}"
+        made = _spread(_Grid(table, operator, scorer.name, seed), notes, level, seed, signature)
+        found |= {} if made is None else {operator: made}
+    return found
+
+
+class _Grid:
+    """The scores of an operator's prompts; the last row is of the prompt that was not varied."""
+
+    def __init__(self, table: RunTable, operator: str, score: str, seed: int) -> None:
+        examples, draws, values, clean = [], [], [], []
+        for part in table.parts():
+            scored, at = part.scored[score], part.operators.index(operator)
+            known = (part.operator == at) & ~np.isnan(scored.varied)
+            examples.append(part.example[known] + part.first)
+            draws.append(part.draw[known])
+            values.append(scored.varied[known])
+            clean.append(scored.clean)
+        self.operator, self.made = operator, table.sources()[operator]
+        self.draws, row = np.unique(np.concatenate(draws), return_inverse=True)
+        columns, column = np.unique(np.concatenate(examples), return_inverse=True)
+        self.missing = self.made - len(row)
+        own: Array = np.concatenate(clean)[columns]
+        there = np.flatnonzero(~np.isnan(own))
+        self._fill(np.append(row, np.full(len(there), len(self.draws))), np.append(column, there),
+                   np.append(np.concatenate(values), own[there]), len(columns), seed)  # fmt: skip
+
+    def _fill(self, row: Ints, column: Ints, value: Array, columns: int, seed: int) -> None:
+        rows = len(self.draws) + 1
+        most = max(_MOST // rows, 1)
+        if columns > most:
+            rng = np.random.Generator(np.random.PCG64(seed))
+            place = np.full(columns, -1)
+            place[np.sort(rng.choice(columns, most, replace=False))] = np.arange(most)
+            kept = place[column] >= 0
+            row, column, value, columns = row[kept], place[column[kept]], value[kept], most
+        self.cells = Cells(row, column, value, (rows, columns))
+
+    @property
+    def by_chance(self) -> float:
+        """The range of prompts that are equally good: each example's answers differ between prompts by chance alone."""
+        cells, (_, columns) = self.cells, self.cells.shape
+        many = np.bincount(cells.column, minlength=columns)
+        mean = np.bincount(cells.column, weights=cells.value, minlength=columns) / np.maximum(many, 1)
+        squares = np.bincount(cells.column, weights=(cells.value - mean[cells.column]) ** 2, minlength=columns)
+        freedom = many.sum() - (many > 0).sum()
+        return _NORMAL_RANGE * float((squares.sum() / max(freedom, 1) / columns) ** 0.5)
+
+
+def _spread(grid: _Grid, notes: PromptNotes, level: float, seed: int, signature: str) -> Spread | None:
+    prompts, (_, columns) = len(grid.draws), grid.cells.shape
+    if prompts < _FEWEST:
+        return None
+    means = row_means(grid.cells, seed)
+    varied, own = means[:, :-1], means[:, -1]
+    ends = [(1 - level) / 2, (1 + level) / 2]
+
+    def estimate(name: str, draws: Array) -> Estimate:
+        low, high = np.quantile(draws, ends).tolist()
+        signed = f"measure={name} of {signature}"
+        return Estimate(float(np.median(draws)), low, high, columns, grid.missing, signed, over=OVER)
+
+    quantiles = np.quantile(varied, list(_QUANTILES.values()), axis=1)
+    below = (varied < own[:, None]).mean(axis=1) + (varied == own[:, None]).mean(axis=1) / 2
+    asked = np.bincount(grid.cells.row, minlength=prompts + 1)[:-1]
+    low, high = np.quantile(varied, ends, axis=0)
+    scores = [
+        PromptScore(draw, notes.of.get((grid.operator, draw), ""), int(asked[i]), *map(float, (mid, low[i], high[i])))
+        for i, (draw, mid) in enumerate(zip(grid.draws.tolist(), np.median(varied, axis=0), strict=True))
+    ]
+    return Spread(
+        prompts=prompts,
+        examples=columns,
+        asked=float(asked.sum()) / (prompts * columns),
+        quantiles={name: estimate(name, quantiles[i]) for i, name in enumerate(_QUANTILES)},
+        range=estimate("range", quantiles[-1] - quantiles[0]),
+        by_chance=grid.by_chance,
+        own=estimate("own", own),
+        beaten=estimate("beaten", below),
+        scores=sorted(scores, key=lambda one: (-one.score, one.draw)),
+    )

@@ -29,7 +29,7 @@ from unswayed.measure.definitions import VERSION as DEFINITIONS
 from unswayed.measure.naming import VERSION as NAMING
 from unswayed.measure.results import Results
 from unswayed.measure.sanity import VERSION as SANITY
-from unswayed.measure.spreading import VERSION as SPREAD
+from unswayed.measure.spread import VERSION as SPREAD
 from unswayed.run.plan import MeasurePlan
 from unswayed.run.record import Run
 from unswayed.run.scoring import scored_by

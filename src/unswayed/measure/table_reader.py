@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from types import NoneType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from unswayed.base.task import Task
 from unswayed.base.values import Inputs, Json, Output
-from unswayed.measure.block_answers import Compared, Fill, compared
-from unswayed.measure.pair_scores import NO_GOLD, PairCodes
-from unswayed.measure.run_table import RunTable, ordered
+from unswayed.measure.run_table import NO_GOLD, PairCodes, RunTable, ordered
 from unswayed.measure.spill import Kept, Spill
 from unswayed.run.block import AS_IT_WAS, Block, Kind, first_of_each
 from unswayed.run.record import NOT_ASKED
@@ -248,3 +248,69 @@ def read_table(
     for block in blocks:
         reader.add(block)
     return reader.table()
+
+
+MISSING, LEFT_OUT = -1, -2  # instead of whether an answer changed: one of the two failed, or was not asked
+_SIMPLE = (str, int, bool, NoneType)
+_NONE, _UNREADABLE = -1, 0  # instead of the number of an answer
+
+
+class Fill(NamedTuple):
+    """What stands for missing answers: right ones or wrong ones. A wrong answer to a variant differs from the clean."""
+
+    clean: bool
+    varied: bool
+
+
+class Compared(NamedTuple):
+    """The number of each answer, equal for equal ones: -1 where there is none, 0 if it can't be read.
+
+    `flip` is 1 where a variant's answer differs from the clean one, -1 where either is missing, and -2 where either
+    was not asked.
+    """
+
+    before: Ints
+    after: Ints
+    flip: Ints
+
+
+def joined_outputs(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks with equal outputs as one, without their seconds and tokens, so that each is looked at once."""
+    for block in blocks:
+        first, place = first_of_each(*_alike(block.outputs))
+        outputs = [block.outputs[at] for at in first.tolist()]
+        yield replace(block, outputs=outputs, clean_out=place[block.clean_out], out=place[block.out])
+
+
+def _alike(outputs: Sequence[Output]) -> tuple[Ints, int]:
+    """A number for each output, the same for equal ones of the types that labels and texts have; and a bound."""
+    known: dict[Hashable, int] = {}
+    keys = ((type(o.value), o.value, o.error) if type(o.value) in _SIMPLE else id(o) for o in outputs)
+    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64), len(outputs)
+
+
+def compared(block: Block, comparing: Comparing, fill: Fill | None = None) -> Compared:
+    """The answers of all items of a block; with `fill`, those that failed are as if they were there."""
+    numbers: dict[Hashable, int] = {None: _NONE, Comparing.unreadable: _UNREADABLE}
+
+    def number(answer: Hashable) -> int:
+        return numbers.setdefault(answer, len(numbers) - 1)
+
+    of = np.array([number(comparing.answer(output)) for output in block.outputs], dtype=np.int64)
+    before, after, owner = of[block.clean_out], of[block.out], block.owner
+    for at, example in block.moved():
+        output = block.outputs[block.out[at]]
+        after[at] = number(comparing.varied(block.example(example), block.variant(at, example), output))
+    first = before[owner]
+    flip = np.where(first == after, 0, 1)
+    if not comparing.plain:
+        answers = list(numbers)
+        for at in np.flatnonzero((flip == 1) & (first >= 0) & (after >= 0)).tolist():
+            row = block.rows[owner[at]]
+            flip[at] = comparing.flip(row, answers[first[at] + 1], answers[after[at] + 1])
+    not_asked = np.array([output.error == NOT_ASKED.error for output in block.outputs])
+    lost = (first < 0) | (after < 0)
+    left_out = not_asked[block.clean_out][owner] | not_asked[block.out]
+    flip[lost] = MISSING if fill is None else int(not fill.varied)
+    flip[lost & left_out] = LEFT_OUT
+    return Compared(before, after, flip)

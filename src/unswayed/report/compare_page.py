@@ -10,8 +10,8 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from unswayed.base.text import ANSWER, figure, outside
-from unswayed.measure.answers import Changed
-from unswayed.measure.compared import Comparison, Difference
+from unswayed.measure.changes import Changed
+from unswayed.measure.comparison.outcome import Comparison, Difference
 from unswayed.report import charts as draw
 from unswayed.report.html import href, style, template
 from unswayed.report.sections import Cell, ReportTable

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 from unswayed.base.text import figure
-from unswayed.measure.compared import Comparison, NotWorse
+from unswayed.measure.comparison.outcome import Comparison, NotWorse
 from unswayed.measure.gates import GateResult
 from unswayed.measure.results import Block, Results
 from unswayed.measure.sentences import plain, verdict

@@ -15,7 +15,7 @@ import msgspec
 from unswayed.base.errors import UnknownName
 from unswayed.base.text import NONE, figure, number, one_line
 from unswayed.base.values import Estimate, Json
-from unswayed.measure.compared import Comparison, NotWorse
+from unswayed.measure.comparison.outcome import Comparison, NotWorse
 from unswayed.measure.gates import GateResult
 from unswayed.measure.results import MEASURES, Block, Results
 from unswayed.measure.sentences import plain, verdict

@@ -23,9 +23,8 @@ from markupsafe import Markup
 from unswayed.base.errors import UsageError, option
 from unswayed.base.text import label, title
 from unswayed.base.values import Estimate, Json
-from unswayed.measure.answers import Changed
-from unswayed.measure.changes import FlipBlock, as_measured, flips_by_block
-from unswayed.measure.comparison import compare
+from unswayed.measure.changes import Changed, FlipBlock, as_measured, flips_by_block
+from unswayed.measure.comparison.runs import compare
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.results import Results
 from unswayed.measure.sentences import plain, slices, verdict

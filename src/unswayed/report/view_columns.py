@@ -9,8 +9,7 @@ import msgspec
 
 from unswayed.base.text import ANSWER, shorten, spelled, visible
 from unswayed.base.values import Example, Inputs, Json, Output
-from unswayed.measure.answers import Changed
-from unswayed.measure.changes import Case, FlipBlock
+from unswayed.measure.changes import Case, Changed, FlipBlock
 from unswayed.measure.spill import Spill
 from unswayed.report.flips import KINDS, NOTE, common, kind_of
 from unswayed.report.json_stream import LongList

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from math import isfinite, sqrt
+from math import erf, isfinite, log, sqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -185,3 +185,19 @@ def _plain(text: str) -> str:
     """A text that can stand in a signature: one line, and no bar that would end the field."""
     escaped = text.replace("%", "%25").replace("|", "%7C")
     return "".join(c if c.isprintable() else f"%{ord(c):02X}" for c in escaped)
+
+
+_TIGHTEST = 1000.0  # examples at which the sequence is about as narrow as it can be
+_MIXTURE = 8.0 / _TIGHTEST  # the mixture's variance in units of one example's
+_HIGHEST = 1 - 1e-15  # beyond it no quantile can be told from infinity
+
+
+def anytime_deviate(n: int, level: float = 0.95) -> float:
+    """How many standard errors wide, on each side, an interval of n examples is that holds at all n at once."""
+    spread = _MIXTURE * n
+    return sqrt(2 * (1 + 1 / spread) * log(sqrt(spread + 1) / (1 - level)))
+
+
+def anytime_level(n: int, level: float = 0.95) -> float:
+    """The level at which intervals of n examples given beforehand are as wide."""
+    return min(erf(anytime_deviate(n, level) / sqrt(2)), _HIGHEST)

@@ -17,7 +17,7 @@ from unswayed.lab.realism.harm import Files, asking, built_in, harm
 from unswayed.lab.realism.judge import Judge
 from unswayed.lab.realism.languages import Channel, Script, keyboard_of, script_of
 from unswayed.lab.realism.letters import letter_looks, lexicon_of
-from unswayed.measure.error_rate import distances
+from unswayed.measure.files import distances
 from unswayed.systems.system import System
 from unswayed.vary.chinese_slips import KINDS, Slip, slips
 from unswayed.vary.engine import OperatorSpec

@@ -1,17 +1,25 @@
-"""What a run of this size could have detected, and what would help most: more examples, or more draws or people."""
+"""The precision of a run: what it could have detected, when it may end early, whether its drop lies in a margin."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import sqrt
+import re
+from collections.abc import Callable, Sequence
+from math import ceil, isfinite, sqrt
 from statistics import NormalDist
+from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
-from unswayed.base.errors import NothingEvaluated, UsageError
-from unswayed.measure.results import Results
-from unswayed.measure.sampling import LIKE_THESE, Sampled, Sources
+from unswayed.base.errors import NothingEvaluated, UnknownName, UsageError, option
+from unswayed.base.values import Estimate
+from unswayed.measure.definitions import MEASURES, SCORE_MEASURES
+from unswayed.measure.people import LIKE_THESE, Sampled, Sources
+from unswayed.measure.questions import ALL, Place, Questions
+from unswayed.measure.results import Equivalence, Results, Within
+from unswayed.score import Scorer
 from unswayed.stats import t_quantile
+from unswayed.stats.intervals import anytime_level
 
 
 class Design(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -173,3 +181,122 @@ def _least_share(sampled: Sampled, design: Design, z: float, tail: float) -> flo
         low, high = (low, middle) if found(middle) else (middle, high)
     steps = (high + 0.5 / design.draws) / step  # sums go in steps of one variant
     return min(1.0, step * steps * (1 - 1 / (9 * steps) + z / (3 * sqrt(steps))) ** 3 / n)
+
+
+_RULE = re.compile(r"\s*([\w-]+)\s*(?:±|\+-|\+/-)\s*(\S+)\s*")
+
+
+class StopRule(NamedTuple):
+    """Holds once the interval of a measure is no wider than `within` on each side, on average."""
+
+    measure: str
+    within: float
+    text: str
+
+    def holds(self, results: Results) -> bool:
+        width = self.reached(results)
+        return width is not None and width <= self.within
+
+    def reached(self, results: Results) -> float | None:
+        """Half of the interval's width."""
+        found: Estimate | None = getattr(results.whole, self.measure)
+        if found is None or found.low is None or found.high is None:
+            return None
+        return (found.high - found.low) / 2
+
+
+def stop_rules(texts: Sequence[str]) -> list[StopRule]:
+    """The rules that texts such as `drop±0.02` and `flips+-0.01` spell; raises what is wrong with them."""
+    return [_rule(text) for text in texts]
+
+
+def _rule(text: str) -> StopRule:
+    match = _RULE.fullmatch(text)
+    try:
+        within = float(match[2]) if match else float("nan")
+    except ValueError:
+        within = float("nan")
+    if match is None or not isfinite(within) or within <= 0:
+        raise UsageError(
+            f"{option('stop-when')} takes a measure and a width, such as drop±0.02 or drop+-0.02, not {text!r:.60}."
+        )
+    if match[1] not in MEASURES:
+        raise UnknownName("measure to stop on", match[1], MEASURES)
+    return StopRule(match[1], within, text)
+
+
+def check_stop_rules(rules: Sequence[StopRule], main: Scorer | None) -> None:
+    """Raises if a rule is for a score of a whole set, which is not a mean over examples."""
+    for rule in rules:
+        if rule.measure in SCORE_MEASURES and main is None:
+            raise UsageError(f"{rule.text} can't be reached: the task has no score. Use flips or consistency.")
+        if rule.measure in SCORE_MEASURES and main is not None and not main.linear:
+            raise UsageError(
+                f"{option('stop-when')} {rule.text} needs a mean over examples, and {main.name} is a score of the "
+                f"whole set. Use flips or consistency, or another main score with {option('score', 'scores')}."
+            )
+
+
+def not_reached(results: Results, rules: Sequence[str]) -> list[str]:
+    """What is said of rules that did not hold when there was nothing left to ask."""
+    said = []
+    for rule in stop_rules(rules):
+        width = rule.reached(results)
+        if width is not None and width > rule.within:
+            said.append(f"{rule.text} was not reached: the interval of {rule.measure} is ±{width:.3g}.")
+    return said
+
+
+_POWER = 0.8
+
+
+def check_within(within: float | None) -> None:
+    """Raises if a margin is not a number above zero."""
+    if within is not None and not 0 < within < float("inf"):
+        raise UsageError(f"{option('within')} must be a number above 0, such as 0.02, not {within}.")
+
+
+def within_margin(
+    questions: Questions, operators: list[str], margin: float, level: float, anytime: bool = False,
+    filled: Sequence[Questions] = (),
+) -> Within:  # fmt: skip
+    """Of all variants, and of each operator: their tests are corrected for one another (Bonferroni).
+
+    It is shown if the interval of level 1 - alpha lies inside the margins. Two tests of level alpha allow for one of
+    level 1 - 2 alpha, but that claims too much where losses are rare: 7% for 5%. `anytime` is for a run that stops
+    when the drop is known well enough. What is missing may be as in any of `filled`.
+    """
+    alpha = 1 - level
+
+    def shown(at: Place, alpha: float) -> Equivalence:
+        n = questions.at_level(at, level).n
+        wanted = anytime_level(n, 1 - alpha) if anytime and n else 1 - alpha
+        return _shown(questions, at, margin, alpha, [one.at_level(at, wanted) for one in (questions, *filled)])
+
+    each = {name: shown(("operator", name, "drop"), alpha / len(operators)) for name in operators}
+    return Within(margin=margin, whole=shown(("", ALL, "drop"), alpha), operators=each)
+
+
+def _shown(questions: Questions, at: Place, margin: float, alpha: float, drops: Sequence[Estimate]) -> Equivalence:
+    lows, highs = [d.low for d in drops if d.low is not None], [d.high for d in drops if d.high is not None]
+    if drops[0].value is None or len(lows) < len(drops) or len(highs) < len(drops):
+        return Equivalence(low=None, high=None, shown=False, outside=False, needed=None)
+    low, high = min(lows), max(highs)
+    shown, outside = -margin < low and high < margin, low > margin or high < -margin
+    needed = None if shown or outside or len(drops) > 1 else _needed(questions, at, drops[0], margin, alpha)
+    return Equivalence(low=low, high=high, shown=shown, outside=outside, needed=needed)
+
+
+def _needed(questions: Questions, at: Place, drop: Estimate, margin: float, alpha: float) -> int | None:
+    """About how many examples would show it in four of five studies, if the drop is what was measured."""
+    numbers = questions.units(at)[1]
+    room = margin - abs(drop.value or 0.0)
+    if room <= 0 or numbers.units < 2:
+        return None
+    values = numbers.total / np.maximum(numbers.weight, 1e-12)
+    spread = float(np.std(values, ddof=1))
+    z, power = NormalDist().inv_cdf(1 - alpha / 2), NormalDist().inv_cdf(_POWER)
+    units = float(numbers.units)
+    while z * sqrt(spread**2 / units + (z / units) ** 2) + power * spread / sqrt(units) > room:
+        units *= 1.02  # the second term is what the pseudo-examples of a difference add
+    return max(ceil(drop.n * units / numbers.units), drop.n + 1)

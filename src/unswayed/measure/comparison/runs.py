@@ -10,30 +10,35 @@ from msgspec.structs import replace
 
 from unswayed.base.errors import NothingEvaluated, UnknownName, UsageError, option
 from unswayed.base.values import Estimate
-from unswayed.measure.against import Clusters, Gathered, Place
-from unswayed.measure.compared import Comparison, NotWorse, letter
-from unswayed.measure.contrasts import Contrast
+from unswayed.measure.comparison.contrasts import Clusters, Contrast, GatheredContrasts, Place, Shared, ends_of
+from unswayed.measure.comparison.outcome import (
+    Comparison,
+    NotWorse,
+    Tested,
+    check_margin,
+    difference_of,
+    letter,
+    margin_limits,
+    margins_of,
+    tested_together,
+)
 from unswayed.measure.definitions import MEASURES, way_of
-from unswayed.measure.differences import Tested, difference_of, tested_together
-from unswayed.measure.gates import Limits
-from unswayed.measure.margins import check_margin, margin_limits, margins_of
+from unswayed.measure.gates import ALL, Known, Limits, sets_named, spelled, split_measure
 from unswayed.measure.measuring import Runlike, blocks_of, decisive, run_of, scorers_for
-from unswayed.measure.missing import as_wrong
-from unswayed.measure.pair_scores import PairCodes
 from unswayed.measure.questions import Signer, check_cluster, slices_of, with_cluster
 from unswayed.measure.results import Results
-from unswayed.measure.run_table import RunTable
+from unswayed.measure.run_table import PairCodes, RunTable
 from unswayed.measure.sanity import Sanity
-from unswayed.measure.sets import ALL, Known, sets_named, spelled, split_measure
-from unswayed.measure.shared import Shared, ends_of, refuse_other_suite
 from unswayed.measure.spill import Spill
 from unswayed.measure.stored import KeptScores
 from unswayed.measure.table_reader import read_table
+from unswayed.measure.validity import as_wrong
 from unswayed.run.block import Block
 from unswayed.run.plan import ComparePlan, Correction, GateOn, MeasurePlan, Missing, Plan, Weigh, from_arguments, listed
 from unswayed.run.record import NOT_ASKED, Run
 from unswayed.score import Comparing, comparing_for, scorers
 from unswayed.stats import Resampling
+from unswayed.storage.suite import Suite
 
 AnyRun = Runlike | Results | str | Path
 _PRIMARY = ("average", "flips")  # without gold there is no average
@@ -118,7 +123,7 @@ class _Baseline:
         ends = ends_of(tables)
         self._pairs = [(Shared(tables[0], table, ends), Shared(table, tables[0], ends)) for table in tables[1:]]
         clusters = None if plan.cluster is None else Clusters(plan.cluster, len(tables[0].values[plan.cluster]))
-        self._found = Gathered(self._pairs, self._scorer, slices, self._way, clusters)
+        self._found = GatheredContrasts(self._pairs, self._scorer, slices, self._way, clusters)
         self._listed = _listed(tables[0], self._found.contrasts[0])
         if not any(found[place].n for found in self._found.contrasts for place in self._listed):
             raise NothingEvaluated("The runs have no example with variants that both answered. Finish both runs.")
@@ -292,3 +297,34 @@ def _listed(table: RunTable, contrasts: Mapping[Place, Contrast]) -> list[Place]
         for measure, (kind, name) in contrasts
         if kind not in shown or (name in shown[kind] and measure != "clean")
     ]
+
+
+def refuse_other_suite(runs: Sequence[Runlike]) -> None:
+    """Raises if a run is of another suite than the first, and says what differs."""
+    first = runs[0].suite
+    for run in runs[1:]:
+        if run.suite.id != first.id:
+            differs = _differences(first, run.suite)
+            why = f" They differ in {', '.join(differs)}." if differs else ""
+            raise UsageError(
+                f"The runs are of different suites ({first.id} and {run.suite.id}), so they can't be compared pair by "
+                f"pair.{why} Run both systems on the same suite."
+            )
+
+
+def _differences(a: Suite, b: Suite) -> list[str]:
+    """In what two suites differ, in words; nothing if their manifests do not say."""
+    one, other = a.manifest, b.manifest
+    found = []
+    for name in ("task", "language", "seed", "draws", "examples", "variants"):
+        values = getattr(one, name, None), getattr(other, name, None)
+        if values[0] != values[1]:
+            found.append(f"{name} ({values[0]} and {values[1]})")
+    operators = [[str(o.get("name")) for o in getattr(m, "operators", ())] for m in (one, other)]
+    for mine, others, whose in ((operators[0], operators[1], "first"), (operators[1], operators[0], "other")):
+        if only := sorted(set(mine) - set(others)):
+            found.append(f"operators (only the {whose} has {', '.join(only)})")
+    hashes = [{name: h for name, h in getattr(m, "hashes", {}).items() if "example" in name} for m in (one, other)]
+    if hashes[0] != hashes[1]:
+        found.append("the data")
+    return found

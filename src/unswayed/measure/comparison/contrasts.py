@@ -1,0 +1,440 @@
+"""The contrasts of runs with a baseline: what each example gives to a difference, with its interval and p-value."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import pairwise
+from math import isfinite
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from unswayed.measure.definitions import MEASURES, Scope, Way, answer_columns, scope_of, score_columns
+from unswayed.measure.gates import ALL, Named, labelled
+from unswayed.measure.questions import Slice, family_scopes, operator_scopes
+from unswayed.measure.run_table import Bools, Part, RunTable, Scored
+from unswayed.measure.set_scores import ClassSums, Layout, SetScore, class_sums
+from unswayed.measure.spill import Spill, Tally
+from unswayed.score import Scorer
+from unswayed.stats import Array, Ints, Mean, MeanKind, Numbers, Observations, Ratio, mean_interval, numbers_of
+from unswayed.stats.multiple_comparisons import Together
+
+if TYPE_CHECKING:
+    pass
+
+Ends = tuple[float | None, float | None]
+_NORMAL = NormalDist()
+_NEAREST = 1e-3  # standard errors, where p is 1 as far as anyone can tell
+_FURTHEST = 8.0  # standard errors; a p-value below 1e-15 is as good as any
+_BLOCK = 1024  # examples whose rows are summed together
+_CELLS = 1 << 22  # numbers held at once while examples are left out one by one
+_CLOSE = 1e-8
+_AT_ENDS = 128  # numbers at either end that are kept as they are
+
+
+def _fewer(values: Array, counts: Array) -> Numbers:
+    """The numbers of examples; of many, those between the ends become three, with the same mean and variance.
+
+    An interval depends on no more of them than that.
+    """
+    if len(values) > 4 * _AT_ENDS:
+        order = np.argsort(values, kind="stable")
+        middle, ends = order[_AT_ENDS:-_AT_ENDS], np.append(order[:_AT_ENDS], order[-_AT_ENDS:])
+        n, low, high = float(counts[middle].sum()), float(values[middle[0]]), float(values[middle[-1]])
+        mean = min(max(float(counts[middle] @ values[middle]) / n, low), high)
+        squares = float(counts[middle] @ (values[middle] - mean) ** 2)
+        room = (high - mean) * (mean - low)
+        apart = min(squares / room, n) if room > 0 else 0.0  # how many of them go to the two ends of the middle
+        share = (mean - low) / (high - low) if high > low else 0.5
+        three = [apart * (1 - share), n - apart, apart * share]
+        values, counts = np.append(values[ends], [low, mean, high]), np.append(counts[ends], three)
+        values, counts = values[counts > 0], counts[counts > 0]
+    return Numbers(values, np.ones(len(values)), counts)
+
+
+def _without_class(score: SetScore, sums: ClassSums, values: Array) -> Array:
+    entries, units, _ = score.entries(values, np.arange(len(values)))
+    return score.of_sets(sums.without(entries, units))
+
+
+class Contrast:
+    """Gathered part by part. A score of whole sets needs all parts twice: `see` for its sums, then `add`.
+
+    What an example gives to the difference is that of its two values; or, for a score of whole sets, that of its two
+    pseudo-values.
+    """
+
+    def __init__(self, measure: str, set_: Named, column: Observations, spill: Spill, clustered: bool) -> None:
+        self.measure, self.set = measure, set_
+        self.span = column.span[0] - column.span[1], column.span[1] - column.span[0]
+        # For a margin the unseen matters: one example far off. That of a drop lies halfway to the end of the span.
+        self.to_margin: MeanKind = "contrast" if column.kind == "difference" else "difference"
+        self.missing = self.n = 0
+        self._statistic, self._mean = column.statistic, isinstance(column.statistic, (Mean, Ratio))
+        statistic = column.statistic
+        self._by_class = statistic if isinstance(statistic, SetScore) and statistic.by_class else None
+        self._seen, self._kept, self.clustered = Tally(spill), Tally(spill), clustered
+
+    @property
+    def label(self) -> str:
+        return labelled(self.set)
+
+    def see(self, a: Observations, b: Observations) -> None:
+        """Takes in the values of some examples, where what one gives depends on all others."""
+        if not self._mean:
+            self._seen.add(np.hstack([a.values, b.values]))
+
+    @cached_property
+    def _sums(self) -> list[Array]:
+        """What the examples of A and of B sum to; in blocks, as a row may be long."""
+        rows, counts = self._seen.rows()
+        found: list[Array] = []
+        for values in np.hsplit(rows, 2):
+            blocks = range(0, len(values), _BLOCK)
+            parts = [counts[at : at + _BLOCK] @ self._statistic.columns(values[at : at + _BLOCK]) for at in blocks]
+            found.append(np.sum(parts, axis=0)[None, :])
+        return found
+
+    def _class_sums(self, score: SetScore) -> list[ClassSums]:
+        """The same under a score that is a mean over classes, of which a row of sums would be too long."""
+        rows, counts = self._seen.rows()
+        found = [score.entries(values, np.arange(len(values))) for values in np.hsplit(rows, 2)]
+        most = int(score.rows[0, 2]) if len(score.rows) else 1
+        return [class_sums(entries, sets, most, counts.astype(np.float64)) for entries, _, sets in found]
+
+    @cached_property
+    def _sides(self) -> list[tuple[float, Callable[[Array], Array]]]:
+        """Of A and of B: the score of all examples, and what gives the score without each of some examples."""
+        n, score = self._seen.n, self._by_class
+        if score is not None:
+            return [
+                (float(score.of_sets(sums.whole()[None])[0]), partial(_without_class, score, sums))
+                for sums in self._class_sums(score)
+            ]
+        return [(float(self._statistic(sums, n)[0]), partial(self._without, sums)) for sums in self._sums]
+
+    def _without(self, sums: Array, values: Array) -> Array:
+        step = max(1, _CELLS // max(1, sums.shape[1]))
+        blocks = [self._statistic.columns(values[at : at + step]) for at in range(0, len(values), step)]
+        return np.concatenate([np.zeros(0), *(self._statistic(sums - rows, self._seen.n - 1) for rows in blocks)])
+
+    def add(self, a: Observations, b: Observations, clusters: Ints | None) -> tuple[Array, Array]:
+        """Takes in some examples and returns what each gives to the difference, and with which weight."""
+        self.missing += int(a.missing.sum())
+        self.n += len(a.values)
+        rows = [self._rows(side, column.values) for side, column in enumerate((a, b))]
+        weights = rows[0][1]
+        own = [] if clusters is None else [clusters.astype(np.float64)]
+        self._kept.add(np.column_stack([*own, rows[0][0], rows[1][0], weights]))
+        return rows[1][0] - rows[0][0], weights
+
+    def _rows(self, side: int, values: Array) -> tuple[Array, Array]:
+        if isinstance(self._statistic, Ratio):
+            return values[:, 0], values[:, 1]
+        return (values[:, 0] if self._mean else self._pseudo(side, values)), np.ones(len(values))
+
+    def _pseudo(self, side: int, values: Array) -> Array:
+        if not len(values):
+            return np.zeros(0)
+        n, (whole, leave_out) = self._seen.n, self._sides[side]
+        without = leave_out(values)
+        found: Array = n * whole - (n - 1) * np.where(np.isnan(without), whole, without)
+        return found
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """What all examples or clusters give to the difference, B minus A."""
+        rows, counts = self._kept.rows()
+        given, weights = rows[:, -2] - rows[:, -3], rows[:, -1]
+        if self.clustered:
+            return numbers_of(given / np.maximum(weights, 1), counts * weights, rows[:, 0].astype(np.int64))
+        if isinstance(self._statistic, Ratio):
+            return Numbers(given, weights, counts.astype(np.float64))
+        return _fewer(given, counts.astype(np.float64))
+
+    @cached_property
+    def values(self) -> tuple[float | None, float | None]:
+        """The measure of A and of B."""
+        if not self.n:
+            return None, None
+        if self._mean:
+            rows, counts = self._kept.rows()
+            a, b = (float(counts @ rows[:, side]) / float(counts @ rows[:, -1]) for side in (-3, -2))
+        else:
+            a, b = (whole for whole, _ in self._sides)
+        return (a, b) if isfinite(a + b) else (None, None)
+
+    @property
+    def difference(self) -> float | None:
+        a, b = self.values
+        return None if a is None or b is None else b - a
+
+    def interval(self, level: float, kind: MeanKind = "contrast") -> Ends:
+        if self.difference is None:
+            return None, None
+        low, high = mean_interval(self.numbers, self.span, level, kind)
+        value = self.difference
+        return (None if low is None else min(low, value)), (None if high is None else max(high, value))
+
+    @cached_property
+    def p(self) -> float | None:
+        """The p-value that goes with the interval: 1 - the highest level at which it excludes zero."""
+        difference = self.difference
+        if difference is None:
+            return None
+        if difference == 0:
+            return 1.0
+        return 2 * _NORMAL.cdf(-self._furthest(difference > 0))
+
+    def _furthest(self, more: bool) -> float:
+        """The z at which the end of the interval that is nearer to zero reaches it, by the secant rule."""
+
+        def left(z: float) -> float:
+            low, high = self.interval(2 * _NORMAL.cdf(z) - 1)
+            end = low if more else high
+            return -1.0 if end is None else end if more else -end
+
+        inside, outside, last, z = _NEAREST, _FURTHEST, 0.0, 1.96
+        above = abs(self.difference or 0.0)  # the end at no level at all
+        if left(inside) <= 0:
+            return 0.0
+        for _ in range(100):
+            at = left(z)
+            inside, outside = (z, outside) if at > 0 else (inside, z)
+            guess = z - at * (z - last) / (at - above) if at != above else outside
+            last, above = z, at
+            z = guess if inside < guess < outside else (inside + outside) / 2
+            if abs(z - last) < _CLOSE:
+                break
+        return z
+
+
+Place = tuple[str, Named]  # a measure and a set
+_Parts = tuple[tuple[Part, Part], ...]  # of the baseline and of another run, for each other run
+_ROWS = 2048  # examples that are laid side by side at once
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """The field whose values are clusters, and how many there are."""
+
+    field: str
+    count: int
+
+    def codes(self, part: Part) -> Ints:
+        """The cluster of each example; an example of none stands for itself."""
+        known = part.groups[self.field]
+        codes: Ints = np.where(known >= 0, known, self.count + part.first + np.arange(part.size))
+        return codes
+
+
+class GatheredContrasts:
+    """`contrasts` has those of each run with the baseline, by place, and `answers` its lost and gained answers."""
+
+    def __init__(
+        self, pairs: Sequence[tuple[Shared, Shared]], scorer: Scorer | None, slices: Sequence[Slice], way: Way,
+        clusters: Clusters | None,
+    ) -> None:  # fmt: skip
+        self._scorer, self._slices, self._way, self._clusters = scorer, slices, way, clusters
+        self._spill = pairs[0][0].spill
+        self._layouts: dict[tuple[int, Named], Layout] = {}
+        self.contrasts: list[dict[Place, Contrast]] = [{} for _ in pairs]
+        self.answers = [Tallied() for _ in pairs]
+        self._column: dict[Contrast, int] = {}
+        self._together = Together(0)
+        if scorer is not None and not scorer.linear:
+            for parts in _parts(pairs):
+                self._lay_out(parts, scorer)
+            for parts in _parts(pairs):
+                for contrast, one, other in self._columns(parts):
+                    contrast.see(one, other)
+        for parts in _parts(pairs):
+            self._add(parts)
+
+    def correlation(self, contrasts: Sequence[Contrast]) -> Array:
+        """How the differences vary together."""
+        chosen = [self._column[contrast] for contrast in contrasts]
+        return self._together.correlation(chosen)
+
+    def _lay_out(self, parts: _Parts, scorer: Scorer) -> None:
+        for run, (part, _) in enumerate(parts):
+            for set_, scope in _scopes(part):
+                layout = self._layouts.setdefault((run, set_), Layout())
+                layout.see(part, part.scored[scorer.name], scope)
+
+    def _add(self, parts: _Parts) -> None:
+        first = parts[0][0]
+        clusters = None if self._clusters is None else self._clusters.codes(first)
+        given: list[tuple[Ints, Array, Array]] = []
+        for contrast, one, other in self._columns(parts):
+            if contrast not in self._column:
+                self._column[contrast] = len(self._column)
+                self._together = Together(len(self._column))
+            given.append(
+                (one.examples, *contrast.add(one, other, None if clusters is None else clusters[one.examples]))
+            )
+        for at in range(0, first.size, _ROWS):
+            size = min(_ROWS, first.size - at)
+            numbers, weights = np.zeros((2, size, len(given)))
+            for column, (examples, values, weight) in enumerate(given):
+                here = slice(*np.searchsorted(examples, [at, at + size]))
+                numbers[examples[here] - at, column] = values[here]
+                weights[examples[here] - at, column] = weight[here]
+            self._together.add(numbers, weights, None if clusters is None else clusters[at : at + size])
+        for tallied, (one_part, other_part) in zip(self.answers, parts, strict=True):
+            if self._scorer is not None:
+                tallied.add(one_part, other_part, self._scorer)
+
+    def _columns(self, parts: _Parts) -> Iterator[tuple[Contrast, Observations, Observations]]:
+        """Each contrast, in the same order for every part, with the two runs' observations."""
+        for run, both in enumerate(parts):
+            for set_, scope in _scopes(both[0]):
+                layout = self._layouts.get((run, set_)) or Layout()
+                one, other = (self._measured(part, scope, layout) for part in both)
+                cuts: list[tuple[Named, Bools | None]] = [(set_, None)]
+                if set_ == ALL:
+                    cuts += [((cut.key, cut.value), cut.inside(both[0])) for cut in self._slices]
+                for name, inside in cuts:
+                    for measure in (m for m in MEASURES if m in one):
+                        a, b = _cut(one[measure], inside), _cut(other[measure], inside)
+                        yield self._contrast(run, measure, name, a), a, b
+
+    def _measured(self, part: Part, scope: Scope, layout: Layout) -> dict[str, Observations]:
+        scores = {}
+        if self._scorer is not None:
+            scores = score_columns(part, part.scored[self._scorer.name], scope, layout, self._way)
+        return scores | answer_columns(part, scope, self._way)
+
+    def _contrast(self, run: int, measure: str, set_: Named, column: Observations) -> Contrast:
+        found = self.contrasts[run]
+        if (measure, set_) not in found:
+            found[measure, set_] = Contrast(measure, set_, column, self._spill, self._clusters is not None)
+        return found[measure, set_]
+
+
+def _parts(pairs: Sequence[tuple[Shared, Shared]]) -> Iterator[_Parts]:
+    return zip(*(zip(one.parts(), other.parts(), strict=True) for one, other in pairs), strict=True)
+
+
+def _scopes(part: Part) -> Iterator[tuple[Named, Scope]]:
+    yield ALL, scope_of(part)
+    for name, scope in family_scopes(part):
+        yield ("family", name), scope
+    for name, scope in operator_scopes(part):
+        yield ("operator", name), scope
+
+
+def _cut(column: Observations, inside: Bools | None) -> Observations:
+    if inside is None:
+        return column
+    chosen = inside[column.examples]
+    return replace(
+        column, examples=column.examples[chosen], values=column.values[chosen], missing=column.missing[inside]
+    )
+
+
+class AnswerCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many answers of two runs are right or wrong: `lost` were right in A and are wrong in B."""
+
+    lost: int
+    gained: int
+    right: int
+    wrong: int
+
+
+class Tallied:
+    """Counts lost and gained answers part by part: of clean inputs, of variants, and of each operator's."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, Counter[str]] = {}
+
+    def add(self, a: Part, b: Part, scorer: Scorer) -> None:
+        best = scorer.bounds[1]
+        one, other = a.scored[scorer.name], b.scored[scorer.name]
+        self._count("clean", one.clean, other.clean, best)
+        same = ~a.changed
+        self._count("variants", one.varied[same], other.varied[same], best)
+        for code, name in enumerate(a.operators):
+            chosen: Bools = same & (a.operator == code)
+            self._count(f"operator={name}", one.varied[chosen], other.varied[chosen], best)
+
+    def _count(self, name: str, a: Array, b: Array, best: float) -> None:
+        known = ~np.isnan(a) & ~np.isnan(b)
+        before, after = a[known] >= best, b[known] >= best
+        self._counts.setdefault(name, Counter()).update(
+            lost=int((before & ~after).sum()),
+            gained=int((~before & after).sum()),
+            right=int((before & after).sum()),
+            wrong=int((~before & ~after).sum()),
+        )
+
+    def answers(self) -> dict[str, AnswerCounts]:
+        return {name: AnswerCounts(**counts) for name, counts in self._counts.items() if counts.total()}
+
+
+class Shared:
+    """A table in which items that the other lacks are missing; what was due stays due, so they are counted.
+
+    `ends` are where parts end: those of different tables may differ, as a run's outputs decide how many fit.
+    """
+
+    def __init__(self, mine: RunTable, other: RunTable, ends: Sequence[int]) -> None:
+        self.task, self.operators, self.families, self.spill = mine.task, mine.operators, mine.families, mine.spill
+        self._tables, self._ends = (mine, other), ends
+
+    def parts(self) -> Iterator[Part]:
+        for mine, other in zip(*(_parts_until(table, self._ends) for table in self._tables), strict=True):
+            scored = {name: _shared_scores(s, other.scored[name]) for name, s in mine.scored.items()}
+            flip = np.where(other.flip < 0, np.minimum(mine.flip, other.flip), mine.flip)
+            yield dataclasses.replace(mine, flip=flip, scored=scored)
+
+
+def ends_of(tables: Iterable[RunTable]) -> list[int]:
+    """Where a part of any of the tables ends."""
+    sizes = [[stored["clean_ok"].shape[0] for stored in table.stored] for table in tables]
+    return sorted({int(end) for column in sizes for end in np.cumsum(column)})
+
+
+def _parts_until(table: RunTable, ends: Sequence[int]) -> Iterator[Part]:
+    for part in table.parts():
+        inside = [end - part.first for end in ends if part.first < end < part.first + part.size]
+        for start, stop in pairwise([0, *inside, part.size]):
+            yield part if not inside else _between(part, start, stop)
+
+
+def _between(part: Part, start: int, stop: int) -> Part:
+    """Some of a part's examples, with their variants."""
+    own, varied = slice(start, stop), slice(*np.searchsorted(part.example, [start, stop]).tolist())
+    columns = ("operator", "family", "draw", "changed", "text", "ok", "flip")
+    return dataclasses.replace(
+        part,
+        first=part.first + start,
+        size=stop - start,
+        clean_ok=part.clean_ok[own],
+        groups={key: codes[own] for key, codes in part.groups.items()},
+        example=part.example[varied] - start,
+        scored={name: _scored_between(s, own, varied) for name, s in part.scored.items()},
+        **{name: getattr(part, name)[varied] for name in columns},
+    )
+
+
+def _scored_between(scored: Scored, own: slice, varied: slice) -> Scored:
+    clean = {name: getattr(scored, name)[own] for name in ("clean", "clean_due", "clean_codes")}
+    return dataclasses.replace(
+        scored, **clean, **{name: getattr(scored, name)[varied] for name in ("varied", "due", "codes")}
+    )
+
+
+def _shared_scores(mine: Scored, other: Scored) -> Scored:
+    clean_lost, lost = ~other.clean_known, ~other.known
+    clean, varied = np.where(clean_lost, np.nan, mine.clean), np.where(lost, np.nan, mine.varied)
+    if mine.scorer.linear:
+        return dataclasses.replace(mine, clean=clean, varied=varied)
+    clean_codes, codes = np.where(clean_lost, -1, mine.clean_codes), np.where(lost, -1, mine.codes)
+    return dataclasses.replace(mine, clean=clean, varied=varied, clean_codes=clean_codes, codes=codes)

@@ -1,0 +1,430 @@
+"""The comparison of runs as values and sentences: differences, tested together, and gates (non-inferiority).
+
+The fields of the values are also the shape of `--format json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import msgspec
+import numpy as np
+
+from unswayed.base.errors import GateFailed, NothingEvaluated, UnknownName, UnswayedError, UsageError, option
+from unswayed.base.text import figure, label, number, pandas_frame, subject
+from unswayed.base.values import Estimate
+from unswayed.measure.comparison.contrasts import AnswerCounts, Contrast, Ends, GatheredContrasts
+from unswayed.measure.definitions import MEASURES
+from unswayed.measure.gates import ALL, AT_LEAST, Limits, limits_of, spelled, split_measure
+from unswayed.measure.results import Cells, Tabular, aligned, html, load_from, save_to
+from unswayed.run.plan import GateOn, MeasurePlan
+from unswayed.stats import Numbers, correct, mean_interval
+from unswayed.stats.multiple_comparisons import corrected_together, largest, level_together
+from unswayed.storage.files import as_path
+
+if TYPE_CHECKING:
+    from unswayed.measure.changes import Changed
+    from unswayed.measure.measuring import Runlike
+
+_BETTER = {"clean": 1, "average": 1, "worst": 1, "flips": -1}  # is more of it better?
+_SHOWN = ("set", "measure", "a", "b", "difference", "low", "high", "p", "p_corrected", "n", "missing")
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """One measure of B minus that of A, over the examples that both answered.
+
+    `p` is of this difference by itself and `p_corrected` for all that are tested together. `low` and `high` are an
+    interval of the same kind as `p_corrected`: it excludes zero where that is at most 1 - level. `test` is how p was
+    found, and `shown` says whether the difference is more than chance.
+    """
+
+    measure: str
+    set: str
+    a: float | None
+    b: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_corrected: float | None
+    test: str
+    n: int
+    missing: int
+    sentence: str
+    signature: str
+    primary: bool = False
+    shown: bool = False
+
+    @property
+    def estimate(self) -> Estimate:
+        return Estimate(self.difference, self.low, self.high, self.n, self.missing, self.signature)
+
+
+class NotWorse(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether B is at most `margin` worse than A on one measure.
+
+    `status` is "passed"; "worse" if B is shown to be worse by more than the margin; or "unclear" if that can be neither
+    shown nor excluded. `low` and `high` are the interval of B minus A by itself, and `bound` is what was held against
+    the margin.
+    """
+
+    name: str
+    measure: str
+    set: str
+    margin: float
+    difference: float | None
+    low: float | None
+    high: float | None
+    bound: float | None
+    status: Literal["passed", "worse", "unclear"]
+    passed: bool
+    sentence: str
+
+
+class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """Two runs on one suite, pair by pair. `a` and `b` are the systems' names. Iteration gives a row a difference.
+
+    Example: `unswayed.compare(before, after).to_pandas()`.
+
+    `primary` is the measure that is tested by itself. `changes` are the sentences of the differences that are more than
+    chance, the primary one first. `answers` counts lost and gained answers: of "clean" inputs, of all "variants", and
+    by operator. `sanity` has a sentence for each sign that a set-up is broken, and `failed` counts failed items.
+    `others` are the comparisons of further runs with A.
+    """
+
+    score: str
+    task: str
+    suite: str
+    a: str
+    b: str
+    correction: str
+    level: float
+    differences: list[Difference]
+    primary: str = ""
+    changes: list[str] = []
+    answers: dict[str, AnswerCounts] = {}
+    gates: list[NotWorse] = []
+    sanity: list[str] = []
+    failed: dict[str, int] = {}
+    incomplete: bool = False
+    warnings: list[str] = []
+    others: list[Comparison] = []
+
+    @property
+    def passed(self) -> bool:
+        """Did all gates pass, in a set-up that is not broken?"""
+        return self.exit_code == 0
+
+    @property
+    def exit_code(self) -> int:
+        """That of `unswayed compare`: 5 if a set-up looks broken, 3 if too many items failed, 1 if a gate failed."""
+        every = [self, *self.others]
+        if any(one.sanity for one in every):
+            return NothingEvaluated.exit_code
+        if any(one.incomplete for one in every):
+            return UnswayedError.exit_code
+        return 0 if all(gate.passed for one in every for gate in one.gates) else GateFailed.exit_code
+
+    @property
+    def sentences(self) -> list[str]:
+        """Which systems are compared, what was tested how, and what the differences mean."""
+        runs = self.lettered()
+        which = ", ".join([f"A is {label(self.a)}", *(f"{run} is {label(one.b)}" for run, one in runs)])
+        said = [f"{which}; {label(subject(self.score))}. {_how(self)}"]
+        for run, one in runs:
+            overall = [d for d in one.differences if d.set in ("", "all")] or one.differences
+            elsewhere = [d for d in one.differences if d.shown and d not in overall]
+            own = [one.outcome(run), *(d.sentence for d in [*overall, *elsewhere])]
+            said += own if len(runs) == 1 else [f"{run}: {sentence}" for sentence in own]
+        return said
+
+    def outcome(self, run: str = "B") -> str:
+        """What users of B get, first of all: `Worse`, `Better`, `Mixed` or `No clear difference`, and lost answers."""
+        shown = [d for d in self.differences if d.shown and d.set in ("", "all") and d.measure in _BETTER]
+        turns = {(d.difference or 0.0) * _BETTER[d.measure] > 0 for d in shown}
+        grade = (
+            "Mixed" if len(turns) == 2 else "Better" if True in turns else "Worse" if turns else "No clear difference"
+        )
+        if (found := self.answers.get("variants")) is None:
+            return f"{grade}."
+        return (
+            f"{grade}: of the answers to variants, {found.lost:,} are lost (right in A, wrong in {run}) and "
+            f"{found.gained:,} are gained."
+        )
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader should know besides: broken set-ups and missing items, and what each gate says."""
+        said: dict[str, None] = {}
+        for run, one in self.lettered():
+            lead = f"{run}: " if self.others else ""
+            gates = [f"{lead}{gate.sentence}" for gate in one.gates]
+            said |= dict.fromkeys([*one.sanity, *gates, *one.warnings])
+        if any(one.sanity for _, one in self.lettered()):
+            accept = option("no-sanity", "sanity")
+            accept += "False" if accept.endswith("=") else ""
+            return [f"Nothing was concluded, as a set-up looks broken. {accept} accepts it as it is.", *said]
+        return list(said)
+
+    def lettered(self) -> list[tuple[str, Comparison]]:
+        """The comparisons with A, each with the letter of its run: B, C, …"""
+        return [(letter(place), one) for place, one in enumerate([self, *self.others], 1)]
+
+    @property
+    def runs(self) -> tuple[Runlike, Runlike] | None:
+        """A and B, where they are known: a comparison that was loaded from a file does not know them."""
+        known = self.__dict__.get("_runs")
+        return None if known is None else known[:2]
+
+    def iter_flips(self) -> Iterator[Changed]:
+        """Every answer that is right in one of the runs and not in the other, read from the runs."""
+        from unswayed.measure.changes import changed_answers
+
+        if (runs := self.__dict__.get("_runs")) is None:
+            raise UsageError("This comparison does not know its runs. Compare them again with unswayed.compare(a, b).")
+        a, b, plan = runs
+        return changed_answers(a, b, self.score, plan)
+
+    def flips(self) -> Any:
+        """Every lost and gained answer as a pandas DataFrame: the text, both answers, the gold, and which it is."""
+        rows = list(self.iter_flips())
+        names = ("change", "example", "operator", "draw", "text", "answer_a", "answer_b", "gold")
+        return pandas_frame({name: [getattr(row, name) for row in rows] for name in names})
+
+    def of_runs(self, a: Runlike, b: Runlike, plan: MeasurePlan) -> Self:
+        """The same comparison, which knows the runs that it is of, and how they were measured."""
+        msgspec.structs.force_setattr(self, "_runs", (a, b, plan))
+        return self
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the comparison to a file, from which `Comparison.load` reads it."""
+        return save_to(as_path(path, "path"), self, None)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """A comparison that `save` wrote."""
+        found: Self = load_from(as_path(path, "path"), cls)[0]
+        return found
+
+    def _rows(self) -> list[Cells]:
+        return [
+            {**({"run": run} if self.others else {}), **{name: getattr(d, name) for name in _SHOWN}}
+            for run, one in self.lettered()
+            for d in one.differences
+        ]
+
+    def _figures(self) -> list[Cells]:
+        what = "difference" if self.others else "B - A"
+        return [
+            {
+                **({"run": run} if self.others else {}),
+                "set": label(d.set),
+                "measure": d.measure,
+                what: figure(d.estimate),
+            }
+            for run, one in self.lettered()
+            for d in one.differences
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join([*(label(sentence, 1000) for sentence in self.sentences), "", *aligned(self._figures())])
+
+    def _repr_html_(self) -> str:
+        return html(self._figures(), " ".join(self.sentences))
+
+
+def letter(place: int) -> str:
+    """A for the first run, then B, C, …; after Z come numbers."""
+    return chr(ord("A") + place) if place < 26 else f"R{place + 1}"
+
+
+def _how(comparison: Comparison) -> str:
+    others = sum(not d.primary for one in (comparison, *comparison.others) for d in one.differences)
+    if comparison.correction == "none":
+        return "p-values are not corrected."
+    rest = f"p-values of all other differences ({others:,}) are corrected together ({comparison.correction})."
+    return f"{title(comparison.primary)} is tested by itself; {rest}" if comparison.primary else title(rest)
+
+
+def title(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+TEST = "paired t"
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A difference's corrected p-value, and the level of its interval."""
+
+    p: float | None
+    level: float
+    primary: bool
+
+
+def tested_together(
+    contrasts: Sequence[Contrast], found: GatheredContrasts, plan: MeasurePlan, correction: str, primary: bool
+) -> dict[Contrast, Tested]:
+    """One family of tests. A difference that is not known is in it, but not tested."""
+    known = [contrast for contrast in contrasts if contrast.p is not None]
+    p_values = [contrast.p for contrast in known if contrast.p is not None]
+    level, width = plan.level, len(known)
+    if correction == "max-t":
+        drawn = largest(found.correlation(known), plan.bootstrap, plan.seed) if width > 1 else None
+        corrected = p_values if drawn is None else corrected_together(p_values, drawn)
+        level = level if drawn is None else level_together(level, drawn, width)
+    else:
+        corrected = [p for p in correct(p_values, correction) if p is not None]
+        level = level if correction == "none" else 1 - (1 - level) / max(width, 1)
+    p_of = dict(zip(known, corrected, strict=True))
+    return {contrast: Tested(p_of.get(contrast), level, primary) for contrast in contrasts}
+
+
+def difference_of(contrast: Contrast, tested: Tested, level: float, signature: str) -> Difference:
+    """A difference with its sentence; `level` is the one that was asked for."""
+    a, b = contrast.values
+    low, high = contrast.interval(tested.level)
+    shown = tested.p is not None and tested.p <= 1 - level + _ROUNDING
+    return Difference(
+        measure=contrast.measure, set=contrast.label, a=a, b=b, difference=contrast.difference, low=low, high=high,
+        p=contrast.p, p_corrected=tested.p, test=TEST if tested.p is not None else "none", n=contrast.n,
+        missing=contrast.missing, sentence=_difference_sentence(contrast, (low, high), tested.p, shown),
+        signature=signature,
+        primary=tested.primary, shown=shown,
+    )  # fmt: skip
+
+
+def _difference_sentence(contrast: Contrast, ends: Ends, p: float | None, shown: bool) -> str:
+    """`Worst falls by 4.1 points [2.6, 5.6] on keyboard/adjacent, from 0.853 to 0.812 (p < 0.001).`"""
+    where = "" if contrast.set == ALL else f" on {spelled(contrast.set)}"
+    what, difference = title(contrast.measure), contrast.difference
+    a, b = contrast.values
+    if difference is None or p is None or a is None or b is None:
+        return f"{what} can't be compared{where}: there is no example that both runs answered."
+    turn = -1 if difference < 0 else 1
+    scale, unit, digits = _unit(contrast, abs(difference))
+    low, high = sorted(turn * end * scale if end is not None else float("nan") for end in ends)
+    span = f" [{_figure(low, digits)}, {_figure(high, digits)}]" if isfinite(low + high) else ""
+    if difference == 0:
+        return f"{what} stays at {number(a)}{where}{span and f'; it may differ by {_figure(high, digits)}{unit}'}."
+    moves = "rises" if difference > 0 else "falls"
+    chance = f"p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
+    by = f"{_figure(abs(difference) * scale, digits)}{unit}{span}"
+    said = f"{what} {moves} by {by}{where}, from {number(a)} to {number(b)}"
+    return f"{said} ({chance})." if shown else f"{said}, but that may be chance ({chance})."
+
+
+def _unit(contrast: Contrast, difference: float) -> tuple[float, str, int]:
+    """The scale, the unit and the decimals: measures from 0 to 1 change by points of a hundred."""
+    if contrast.span[1] - contrast.span[0] > 4:  # that of a drop's difference, where scores go from 0 to 1
+        return 1.0, "", 3
+    return 100.0, " points", 2 if 0 < difference < 0.001 else 1
+
+
+def _figure(value: float, digits: int) -> str:
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text
+
+
+_USAGE = "[SET:]MEASURE:MARGIN, such as worst:0.02 or keyboard/adjacent:worst:0.02"
+_MARGIN_ROUNDING = 1e-12
+_MOST_EXAMPLES = 1 << 24
+
+
+class Margin(msgspec.Struct, frozen=True):
+    """How much worse a measure may be, over all variants or over the sets that `set` names."""
+
+    measure: str
+    margin: float
+    set: str = "all"
+
+
+def margin_limits(given: Limits) -> dict[str, float]:
+    """From `[SET:]MEASURE` to margin."""
+    return limits_of(given, ":=", _USAGE)
+
+
+def margins_of(given: Limits) -> list[Margin]:
+    """The margins in texts as at the command line, or in a mapping from `[SET:]MEASURE` to margin."""
+    found = []
+    for name, margin in margin_limits(given).items():
+        set_, measure = split_measure(name)
+        if measure not in MEASURES:
+            raise UnknownName("measure to compare", measure, MEASURES)
+        if margin < 0:
+            raise UsageError(f"The margin of {name!r} must not be negative, as {margin:g} is. Write {_USAGE}.")
+        found.append(Margin(measure, margin, set_ or "all"))
+    return found
+
+
+def check_margin(margin: float, contrast: Contrast, level: float, on: GateOn) -> NotWorse:
+    """Holds a difference against its margin.
+
+    `on` says which figure: "ci-lower", the end of the interval where B is worst, passes only what is shown to be not
+    worse; "ci-upper", the other end, fails only what is shown to be worse; "value" is the difference itself.
+    """
+    sign = 1 if contrast.measure in AT_LEAST else -1
+    low, high = contrast.interval(level, contrast.to_margin)
+    value = contrast.difference
+    ends = {"value": value, "ci-lower": low if sign > 0 else high, "ci-upper": high if sign > 0 else low}
+    bound = ends[on]
+    what = contrast.measure if contrast.set == ALL else f"{contrast.measure} on {spelled(contrast.set)}"
+    name = contrast.measure if contrast.set == ALL else f"{spelled(contrast.set)}:{contrast.measure}"
+
+    def worse(end: float | None) -> bool:
+        """Is it worse by more than the margin? What is not known may be."""
+        return end is None or -sign * end > margin + _MARGIN_ROUNDING
+
+    passed = not worse(bound)
+    status: Literal["passed", "worse", "unclear"] = "passed"
+    if not passed:
+        status = "worse" if ends["ci-upper"] is not None and worse(ends["ci-upper"]) else "unclear"
+    sentence = _margin_sentence(what, margin, contrast, level, status, on)
+    return NotWorse(
+        name=name, measure=contrast.measure, set=contrast.label, margin=margin, difference=value, low=low, high=high,
+        bound=bound, status=status, passed=passed, sentence=sentence,
+    )  # fmt: skip
+
+
+def _margin_sentence(what: str, margin: float, contrast: Contrast, level: float, status: str, on: GateOn) -> str:
+    ends = contrast.interval(level, contrast.to_margin)
+    if contrast.difference is None:
+        return f"{what}: there is nothing to compare, so the margin of {margin:g} does not hold: failed."
+    figures = f"difference {contrast.difference:.3f}"
+    if ends[0] is not None and ends[1] is not None:
+        figures += f", {ends[0]:.3f} to {ends[1]:.3f}"
+    if status == "passed":
+        return f"{what}: B is not worse than A by more than {margin:g} ({figures}): passed."
+    if status == "worse":
+        return f"{what}: B is worse than A by more than {margin:g} ({figures}): failed."
+    if on == "value":
+        return f"{what}: B is worse than A by more than {margin:g}, but that may be chance ({figures}): failed."
+    return (
+        f"{what}: it is unclear whether B is worse than A by more than {margin:g} ({figures}): failed."
+        f"{_needed(margin, contrast, level)} {option('gate-on')} ci-upper fails only what is shown to be worse."
+    )
+
+
+def _needed(margin: float, contrast: Contrast, level: float) -> str:
+    """How many examples it takes at least, if these are too few even for equal answers."""
+    enough = 1
+    while not _shows(enough, margin, contrast, level) and enough < _MOST_EXAMPLES:
+        enough *= 2
+    least = enough // 2
+    while enough - least > 1:
+        middle = (least + enough) // 2
+        least, enough = (least, middle) if _shows(middle, margin, contrast, level) else (middle, enough)
+    if enough <= contrast.numbers.units or enough >= _MOST_EXAMPLES:
+        return ""
+    units = "clusters" if contrast.clustered else "examples"
+    return f" At least {enough:,} {units} are needed to show it, even with equal answers."
+
+
+def _shows(n: int, margin: float, contrast: Contrast, level: float) -> bool:
+    same = Numbers(np.zeros(1), np.ones(1), np.full(1, float(n)))
+    low, _ = mean_interval(same, contrast.span, level, contrast.to_margin)
+    return low is not None and -low <= margin
