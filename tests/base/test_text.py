@@ -27,7 +27,7 @@ def test_polars() -> None:
 @pytest.mark.parametrize(("library", "make"), [("pandas", pandas_frame), ("polars", polars_frame)])
 def test_without_the_library_the_line_that_installs_it_is_shown(library: str, make, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingExtra, match=rf"to_{library}\(\) .* pip install 'unswayed\[{library}\]'"):
+    with pytest.raises(MissingExtra, match=rf"to_{library}\(\) .* pip install '{library}"):
         make(COLUMNS)
 
 

@@ -264,5 +264,5 @@ def test_without_the_extra_the_line_that_installs_it_is_shown(
     make: Make, at_work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unswayed\[ray\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'ray\[client\]"):
         run_system(make(), "at_work:shout", "run", engine=Engine(name="ray"))

@@ -94,11 +94,9 @@ class MissingExtra(UsageError):
     """Shows the exact line that installs what is missing."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional dependency. Install it with:  {self.line(extra)}")
+        from unswayed.base.project import install_line  # reads the metadata, which takes longer than all of this module
 
-    @staticmethod
-    def line(extra: str) -> str:
-        return f"pip install 'unswayed[{extra}]'"
+        super().__init__(f"{what} needs an optional dependency. Install it with:  {install_line(extra)}")
 
 
 class DataError(UnswayedError):

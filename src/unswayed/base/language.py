@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from unswayed.base.errors import MissingExtra, UsageError, WrongLanguage, nearest, option
+from unswayed.base.errors import UsageError, WrongLanguage, nearest, option
 from unswayed.base.identify import SEVERAL, UNSURE, installed
+from unswayed.base.project import install_line
 
 # Codes of ISO 639 with English names; other names of one language after a slash.
 _TABLE = """
@@ -107,4 +108,4 @@ def require_language(
 
 def _how() -> str:
     say = f"Set {option('lang', 'language')}, for example to en"
-    return f"{say}." if installed() else f"{say}, or install what identifies it:  {MissingExtra.line('lang')}"
+    return f"{say}." if installed() else f"{say}, or install what identifies it:  {install_line('lang')}"

@@ -11,10 +11,8 @@ from typing import Any
 
 import click
 
+from unswayed.base.project import DISTRIBUTION, extra_requirements, install_line
 from unswayed.cli._options import format_option
-
-_EXTRA = re.compile(r"""extra\s*==\s*['"]([\w-]+)['"]""")
-_NAME = re.compile(r"[\w.-]+")
 
 
 @click.command("doctor", short_help="Check the installation; show what is missing and how to get it.")
@@ -53,7 +51,7 @@ def _devices() -> list[dict[str, str]]:
     from unswayed.systems.device import found
 
     if find_spec("torch") is None:
-        return [_row("devices", "ok", "cpu (without PyTorch; models need pip install 'unswayed[hf]')")]
+        return [_row("devices", "ok", f"cpu (without PyTorch; models need: {install_line('hf')})")]
     kinds = found()
     return [_row("devices", "ok", f"{', '.join(kinds)}; --device auto uses {kinds[0]}")]
 
@@ -61,31 +59,36 @@ def _devices() -> list[dict[str, str]]:
 def _dependencies() -> list[dict[str, str]]:
     """What the package needs, and what each extra adds, from its own metadata."""
     rows: list[dict[str, str]] = []
-    missing: dict[str, list[str]] = {}
-    for requirement in requires("unswayed") or []:
-        found = _NAME.match(requirement)
-        name = found.group() if found else requirement
-        extra = _EXTRA.search(requirement)
-        try:
-            state, more = "ok", version(name)
-        except PackageNotFoundError:
-            if extra:
-                missing.setdefault(extra.group(1), []).append(name)
-                continue
-            state, more = "broken", "pip install --force-reinstall unswayed"
-        if not extra:
-            rows.append(_row(name, state, more))
-    for extra_name in sorted(_extras() - {"all", "dev"}):
-        lacks = missing.get(extra_name, [])
-        line = f"lacks {', '.join(lacks)}: pip install 'unswayed[{extra_name}]'" if lacks else "installed"
-        rows.append(_row(f"extra {extra_name}", "absent" if lacks else "ok", line))
+    for requirement in requires(DISTRIBUTION) or []:
+        if "extra ==" not in requirement:
+            lacks = _lacking([requirement])
+            state, more = (
+                ("broken", f"pip install '{requirement}'") if lacks else ("ok", version(_package(requirement)))
+            )
+            rows.append(_row(_package(requirement), state, more))
+    for extra, wanted in sorted(extra_requirements().items()):
+        if extra not in ("all", "dev"):
+            lacks = _lacking(wanted)
+            line = f"lacks {', '.join(lacks)}: {install_line(extra)}" if lacks else "installed"
+            rows.append(_row(f"extra {extra}", "absent" if lacks else "ok", line))
     return rows
 
 
-def _extras() -> set[str]:
-    from importlib.metadata import metadata
+def _package(requirement: str) -> str:
+    """`torch` of `torch==2.13.0`."""
+    found = re.match(r"[\w.-]+", requirement)
+    return found[0] if found else requirement
 
-    return set(metadata("unswayed").get_all("Provides-Extra") or [])
+
+def _lacking(requirements: list[str]) -> list[str]:
+    """The packages among them that are not installed."""
+    lacks = []
+    for name in map(_package, requirements):
+        try:
+            version(name)
+        except PackageNotFoundError:
+            lacks.append(name)
+    return lacks
 
 
 def _input_methods() -> list[dict[str, str]]:

@@ -12,8 +12,10 @@ import click
               help="The code host to write a workflow for.")  # fmt: skip
 @click.option("--lang", default="", metavar="CODE", help="Language of the texts.  [default: found from the texts]")
 @click.option("-o", "folder", default=".", show_default=True, metavar="FOLDER", help="Folder of your project.")
+@click.option("--source", default="", metavar="ADDRESS",
+              help="Git address from which CI installs unswayed.  [default: the project's]")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace files that are there.")
-def command(data: str, system: str, host: str, lang: str, folder: str, overwrite: bool) -> None:
+def command(data: str, system: str, host: str, lang: str, folder: str, source: str, overwrite: bool) -> None:
     """Write unswayed.toml, a CI workflow and a test for DATA and SYSTEM.
 
     \b
@@ -22,10 +24,17 @@ def command(data: str, system: str, host: str, lang: str, folder: str, overwrite
 
     The workflow checks each pull request against the main branch and comments on it.
     """
+    from unswayed.base.project import REPOSITORY, repository_registered
     from unswayed.report.ci.starting import write_first_check
 
-    started = write_first_check(data, system, folder, host, overwrite, lang)
+    started = write_first_check(data, system, folder, host, overwrite, lang, source)
     click.echo(f"{data}: task {started.task}, language {started.language}.", err=True)
     for file in started.files:
         click.echo(f"Wrote {file}", err=True)
+    if host != "none" and not source and not repository_registered():
+        click.echo(
+            f"The workflow installs from {REPOSITORY}, which is not registered yet. Put the address of your copy "
+            "there, or run this again with --source ADDRESS --overwrite.",
+            err=True,
+        )
     click.echo("Try it: unswayed run --plan unswayed.toml -o run/", err=True)

@@ -21,6 +21,7 @@ from unswayed.run.order import Order
 from unswayed.run.spending import CostEstimate, judge_cost
 from unswayed.score import Comparing, comparing_for, judge_used
 from unswayed.storage.files import as_path, unwritable, write_atomically, write_inside
+from unswayed.storage.old_edition import refuse_old_edition
 from unswayed.storage.session import Asked
 from unswayed.storage.store import AnswerStore, keyer
 from unswayed.storage.suite import Suite, changed_texts
@@ -154,15 +155,15 @@ class Run:
         return html_table(self._columns(most=_SHOWN), repr(self)[1:-1], _SHOWN, len(self))
 
     def to_pandas(self) -> Any:
-        """A row for each variant: its texts and the system's answers, before and after. Needs `unswayed[pandas]`."""
+        """A row for each variant: its texts and the system's answers, before and after. Needs the extra `pandas`."""
         return pandas_frame(self._columns())
 
     def to_polars(self) -> Any:
-        """The same as a polars DataFrame. Needs `unswayed[polars]`."""
+        """The same as a polars DataFrame. Needs the extra `polars`."""
         return polars_frame(self._columns())
 
     def flips(self) -> Any:
-        """The variants after which the answer differs, as a pandas DataFrame. Needs `unswayed[pandas]`."""
+        """The variants after which the answer differs, as a pandas DataFrame. Needs the extra `pandas`."""
         return pandas_frame(self._columns(only_flips=True))
 
     def _columns(self, only_flips: bool = False, most: int | None = None) -> dict[str, list[Any]]:
@@ -287,7 +288,9 @@ class Run:
 def _read_manifest(path: Path) -> RunManifest:
     file = path / "run.json"
     try:
-        return decode(read_bounded(file), RunManifest)
+        content = read_bounded(file)
+        refuse_old_edition(file, content, "unswayed run")
+        return decode(content, RunManifest)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise StoredFileError(f"{path} is not a run: it has no run.json. Make one with `unswayed run`.") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

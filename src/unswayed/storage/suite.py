@@ -24,6 +24,7 @@ from unswayed.base.task import Task, task_named, tasks
 from unswayed.base.text import html_table, pandas_frame, polars_frame
 from unswayed.base.values import Example, Inputs, Json, Meaning, Variant
 from unswayed.storage.files import as_path, free, growing_folder, refuse_foreign, unwritable
+from unswayed.storage.old_edition import refuse_old_edition
 from unswayed.storage.parquet import joined_columns, read_columns, read_numbered, read_rows, write_columns
 from unswayed.storage.suite_rows import Piece, example_columns, pieces_of, variant_columns
 from unswayed.storage.untrusted_files import open_hashed, read_bounded
@@ -112,11 +113,11 @@ class Suite:
         return html_table(self._columns(_SHOWN), repr(self)[1:-1], _SHOWN, len(self))
 
     def to_pandas(self) -> Any:
-        """The variants as a pandas DataFrame, each beside its original; needs `pip install 'unswayed[pandas]'`."""
+        """The variants as a pandas DataFrame, each beside its original; needs the extra `pandas`."""
         return pandas_frame(self._columns())
 
     def to_polars(self) -> Any:
-        """The same as a polars DataFrame; needs `pip install 'unswayed[polars]'`."""
+        """The same as a polars DataFrame; needs the extra `polars`."""
         return polars_frame(self._columns())
 
     def _columns(self, most: int | None = None) -> dict[str, list[Any]]:
@@ -374,7 +375,9 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
 def _read_manifest(path: Path) -> Manifest:
     file = path / "manifest.json"
     try:
-        manifest = decode(read_bounded(file, _MOST_MANIFEST), Manifest)
+        content = read_bounded(file, _MOST_MANIFEST)
+        refuse_old_edition(file, content, "unswayed vary")
+        manifest = decode(content, Manifest)
     except FileNotFoundError as error:
         raise StoredFileError(
             f"{path} is not a suite: it has no manifest.json. Make one with `unswayed vary`."

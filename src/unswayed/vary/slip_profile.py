@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 
 import msgspec
@@ -36,12 +37,16 @@ class Profiles(msgspec.Struct, frozen=True):
     language: str = "en"
 
 
+SHIPPED = ("noiseqa", "aalto", "ruspellru")
+
+
 @lru_cache(16)
-def profiles(path: str) -> Profiles:
-    """The profiles in a file, checked."""
-    found = read_profiles(Path(path), Profiles)
+def profiles(name: str) -> Profiles:
+    """The profiles that ship under a name, or those in a file, checked."""
+    shipped = files("unswayed.vary.keyboard") / "data" / f"typing_{name}.json"
+    found = read_profiles(shipped if name in SHIPPED else Path(name), Profiles)
     for mode, profile in found.modes.items():
-        _check(profile, mode, path)
+        _check(profile, mode, name)
     return found
 
 

@@ -54,7 +54,7 @@ def test_texts_without_differences_and_empty_ones_have_features() -> None:
 
 def test_without_scikit_learn_the_line_that_installs_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unswayed.lab.realism.judge.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unswayed\[sklearn\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'scikit-learn"):
         Judge(["好"] * 50, [["坏"] * 50])
 
 

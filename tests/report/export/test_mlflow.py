@@ -106,7 +106,7 @@ def test_what_was_measured_is_not_measured_again(run: Run, uri: str, monkeypatch
 
 def test_without_mlflow_the_line_that_installs_it_is_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlflow.tracking", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unswayed\[mlflow\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'mlflow-skinny"):
         export(run.path, "mlflow", "sqlite://")
 
 

@@ -185,7 +185,7 @@ def test_what_can_not_be_opened_says_why(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(UsageError, match="no option 'feilds'. Did you mean 'fields'"):
         open_system(fitted(), feilds="a")
     monkeypatch.setattr("unswayed.systems.sklearn.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unswayed\[sklearn\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'scikit-learn"):
         open_system(f"sklearn:{file}")
 
 

@@ -19,10 +19,10 @@ from unswayed.lab.realism.typed import Typed, fit_typed, halves, read_typed, ret
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.frequency import frequency_class, ranks
 from unswayed.vary.keyboard.layouts import layout
-from unswayed.vary.keyboard.typist import SHIPPED, Typist, profile_file
+from unswayed.vary.keyboard.typist import Typist
 from unswayed.vary.operator import Text
 from unswayed.vary.phone import autocorrected, nearest, on_phone
-from unswayed.vary.slip_profile import SlipProfile, profiles
+from unswayed.vary.slip_profile import SHIPPED, SlipProfile, profiles
 from unswayed.vary.slips import first_attempt, opportunities, slips
 
 QWERTY = layout("en")
@@ -91,7 +91,7 @@ def test_a_first_attempt_keeps_what_was_deleted(keys: str, first: str, stands: s
 
 
 def of(name: str, mode: str = "corrected") -> SlipProfile:
-    return profiles(profile_file(name)).modes[mode]
+    return profiles(name).modes[mode]
 
 
 def wrong(texts: list[str], made: list[str]) -> float:

@@ -9,6 +9,8 @@ from string import Template
 from typing import NamedTuple
 
 from unswayed.base.errors import UsageError, option
+from unswayed.base.project import DISTRIBUTION, REPOSITORY
+from unswayed.base.registry import VERSION
 from unswayed.data import open_source
 from unswayed.storage.files import write_atomically
 
@@ -30,9 +32,12 @@ class Started(NamedTuple):
 
 def write_first_check(
     data: str | Path, system: str, folder: str | Path = ".", host: str = "github", overwrite: bool = False,
-    lang: str = "",
+    lang: str = "", address: str = "",
 ) -> Started:  # fmt: skip
-    """Writes a plan, a workflow and a test for data and a system of your own. Existing files are kept, and named."""
+    """Writes a plan, a workflow and a test for data and a system of your own. Existing files are kept, and named.
+
+    `address` is the git address that CI installs from; by default the project's.
+    """
     place, source = Path(folder), Path(data)
     kind = open_source(source, language=lang or None).kind
     values = {
@@ -40,6 +45,9 @@ def write_first_check(
         "task": json.dumps(kind.task),
         "language": json.dumps(kind.language),
         "system": json.dumps(system, ensure_ascii=False),
+        "distribution": DISTRIBUTION,
+        "repository": address or REPOSITORY,
+        "tag": f"v{VERSION}",
     }
     wanted = {"unswayed.toml": "plan.toml", "tests/test_unswayed.py": "test.txt", **_FILES[host]}
     there = [name for name in wanted if (place / name).exists()]

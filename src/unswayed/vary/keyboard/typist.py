@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 
 import msgspec
 
@@ -20,17 +19,10 @@ from unswayed.vary.phone import autocorrected, on_phone
 from unswayed.vary.slip_profile import Profiles, profiles
 from unswayed.vary.words import checked_choice
 
-_DATA = files("unswayed.vary.keyboard") / "data"
-SHIPPED = ("noiseqa", "aalto", "ruspellru")
 _OF_LANGUAGE = {"ru": "ruspellru"}
 # Written without spaces, or composed from several keys: slips of letters and spaces are not what happens there.
 _OTHERWISE = frozenset(("ja", "ko", "vi", "th", "lo", "km", "my", "bo"))
 _NOTED = 5  # slips that a note names
-
-
-def profile_file(name: str) -> str:
-    """The file of a profile that ships, or the file itself."""
-    return str(_DATA / f"typing_{name}.json") if name in SHIPPED else name
 
 
 class Typist(Operator):
@@ -67,7 +59,7 @@ class Typist(Operator):
     def pinned(cls, params: dict[str, Json]) -> dict[str, Json]:
         """An id of the profiles, whose files may change under the same name."""
         names = [str(params["profile"])] if params["profile"] else ["noiseqa", *_OF_LANGUAGE.values()]
-        found = [msgspec.json.encode(profiles(profile_file(name))).decode() for name in names]
+        found = [msgspec.json.encode(profiles(name)).decode() for name in names]
         return {"profile_id": content_id("\n".join(found))}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
@@ -100,7 +92,7 @@ class Typist(Operator):
         return made
 
     def _found(self, name: str) -> Profiles:
-        found = profiles(profile_file(name))
+        found = profiles(name)
         if self._mode not in found.modes:
             has = " and ".join(found.modes) or "none"
             raise UsageError(f"The profile {name} has no mode {self._mode}. It has {has}.")
