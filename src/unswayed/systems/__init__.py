@@ -6,7 +6,7 @@ from unswayed.base.lazy_exports import lazy_exports
 from unswayed.base.registry import Registry
 from unswayed.systems.system import System
 
-systems: Registry[System] = Registry("system", System, "unswayed.systems", folders=True, besides=("metrics",))
+systems: Registry[System] = Registry("system", System, "unswayed.systems", folders=True, besides=("http", "metrics"))
 
 _names, __getattr__, __dir__ = lazy_exports(
     __name__,
