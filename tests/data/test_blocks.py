@@ -14,17 +14,16 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from unswayed.base.errors import DataError, UnswayedError
 from unswayed.base.values import Example
 from unswayed.data import ReadOptions, _encoding, examples_of, read_examples, read_lines
-from unswayed.data._check import Checks
+from unswayed.data._checks import Checks, LineIndex
 from unswayed.data._encoding import read_line_blocks
 from unswayed.data._fields import Fields
-from unswayed.data._ids import Ids
 from unswayed.data.jsonl import Jsonl
 
 WORDS = ["turn", "off", "on", "the", "lights", "in", "kitchen", "hall", "play", "some", "jazz", "please", "café", "灯"]
 
 
 def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Checks, "passed_each", lambda *_: None)
+    monkeypatch.setattr(Checks, "check_block", lambda *_: None)
     monkeypatch.setattr(Fields, "examples", lambda *_: None)
 
 
@@ -142,7 +141,7 @@ def test_a_line_that_is_too_long_is_named(tmp_path: Path, monkeypatch: pytest.Mo
 
 @given(st.lists(st.lists(st.text("ab\ud800é", max_size=3), max_size=6), max_size=6), st.booleans())
 def test_many_ids_are_remembered_as_one_by_one(blocks: list[list[str]], all_new: bool) -> None:
-    ids, lines = Ids(), dict[str, int]()
+    ids, lines = LineIndex(), dict[str, int]()
     line = 0
     for block in blocks:
         numbers = list(range(line, line + len(block)))

@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from unswayed.base.errors import DataError, UnknownName, UsageError
 from unswayed.base.ids import content_id
 from unswayed.base.values import Example
-from unswayed.data import Kind, ReadOptions, read_examples, readers, task_and_language
+from unswayed.data import DataKind, ReadOptions, read_examples, readers, task_and_language
 
 
 def read(path: Path, **options: object) -> list[Example]:
@@ -182,14 +182,14 @@ def test_the_real_corpora_are_read_whole(split: tuple[str, int, int]) -> None:
     name, atis, snips = split
     assert sum(1 for _ in read_examples(slu / "atis" / name)) == atis
     assert sum(1 for _ in read_examples(slu / "snips" / name)) == snips
-    assert task_and_language(slu / "snips" / name) == Kind("slu", "en", True)
+    assert task_and_language(slu / "snips" / name) == DataKind("slu", "en", True)
 
 
 class TestKind:
     def test_given_wins_over_guessed(self, tmp_path) -> None:
         path = rows(tmp_path / "a.jsonl", {"text": "你好吗", "label": "x"})
-        assert task_and_language(path)[:3] == Kind("classify", "zh", True)[:3]
-        assert task_and_language(path, ReadOptions(task="text"), "zh-TW") == Kind("text", "zh-TW", False)
+        assert task_and_language(path)[:3] == DataKind("classify", "zh", True)[:3]
+        assert task_and_language(path, ReadOptions(task="text"), "zh-TW") == DataKind("text", "zh-TW", False)
 
     def test_the_data_is_not_read_to_its_end(self, write) -> None:
         path = write("a.jsonl", '{"text":"a"}\n' * 300 + "not json\n")

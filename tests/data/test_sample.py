@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from unswayed.base.errors import UnknownName
-from unswayed.data import Kind, read_examples, sample_path, task_and_language
+from unswayed.data import DataKind, read_examples, sample_path, task_and_language
 
 
 def test_the_generator_gives_the_shipped_files_byte_for_byte() -> None:
@@ -24,7 +24,7 @@ def test_the_generator_gives_the_shipped_files_byte_for_byte() -> None:
 def test_it_is_sound_and_in_slices() -> None:
     train, test = (list(read_examples(sample_path(name))) for name in ("home_train", "home_test"))
     assert (len(train), len(test)) == (605, 154)
-    assert task_and_language(sample_path("home_test")) == Kind("slu", "en", True)
+    assert task_and_language(sample_path("home_test")) == DataKind("slu", "en", True)
     assert set(Counter(e.gold["intent"] for e in test).values()) == {14}
     assert len({e.groups["domain"] for e in test}) == 7
     texts = [e.inputs["text"] for e in train + test]

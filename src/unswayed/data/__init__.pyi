@@ -7,13 +7,13 @@ from unswayed.data._corpora import (
     pull as pull,
     sample_path as sample_path,
 )
-from unswayed.data._meanings import MeaningPair, read_meaning_pairs
+from unswayed.data._guess import DataKind as DataKind
 from unswayed.data._memory import examples_of as examples_of, likely_groups as likely_groups
 from unswayed.data._read import (
-    Kind as Kind,
     Source as Source,
     find_reader as find_reader,
     import_corpus as import_corpus,
+    import_versions as import_versions,
     open_source as open_source,
     read_examples as read_examples,
     task_and_language as task_and_language,
@@ -26,8 +26,14 @@ from unswayed.data._reader import (
     readers as readers,
     without_break as without_break,
 )
-from unswayed.data._scores import ScoreTable, SegmentScore, read_score_table, read_segment_scores
-from unswayed.data._versions import import_versions
+from unswayed.data._score_tables import (
+    MeaningPair,
+    ScoreTable,
+    SegmentScore,
+    read_meaning_pairs,
+    read_score_table,
+    read_segment_scores,
+)
 from unswayed.data.jsonl import Jsonl
 from unswayed.data.squad import Squad, answer_at, is_squad
 from unswayed.data.table import csv_records
@@ -35,8 +41,8 @@ from unswayed.data.table import csv_records
 __all__ = [
     "Corpus",
     "CorpusFile",
+    "DataKind",
     "Jsonl",
-    "Kind",
     "MeaningPair",
     "ReadOptions",
     "Reader",

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -20,7 +20,7 @@ from unswayed.base.errors import PullError, UnknownName, UsageError, option
 from unswayed.base.ids import file_hash
 from unswayed.base.registry import VERSION
 
-_FILE = files("unswayed.data") / "_catalogue.toml"
+_CATALOGUE = files("unswayed.data") / "_catalogue.toml"
 
 
 class CorpusFile(msgspec.Struct, frozen=True, array_like=True):
@@ -53,7 +53,7 @@ class Corpus(msgspec.Struct, frozen=True):
 
 def corpora() -> list[Corpus]:
     """All known corpora, by name."""
-    entries = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    entries = tomllib.loads(_CATALOGUE.read_text(encoding="utf-8"))
     return [msgspec.convert({"name": name, **entry}, Corpus) for name, entry in sorted(entries.items())]
 
 
@@ -68,7 +68,7 @@ def corpus_named(name: str) -> Corpus:
 if TYPE_CHECKING:
     from http.client import HTTPResponse
 
-PIECE = 1 << 16
+_PIECE_BYTES = 1 << 16
 
 
 def pull(
@@ -81,14 +81,33 @@ def pull(
     `progress` hears of bytes as they are done; `timeout` is how many seconds a server may be silent.
     """
     corpus = corpus_named(name)
-    base = _base(corpus, mirror)
+    mirror = mirror or os.environ.get("UNSWAYED_MIRROR")
+    base = f"{mirror.rstrip('/')}/{corpus.name}" if mirror else corpus.base.rstrip("/")
+    if urlsplit(base).scheme not in ("http", "https"):
+        raise UsageError(f"A mirror must be an http or https URL, not {mirror!r}.")
     folder = (Path(cache) if cache else cache_folder()) / corpus.name
     for file in corpus.files:
         target = folder / file.path
         if target.is_file() and target.stat().st_size == file.size and file_hash(target) == file.sha256:
             progress(file.size)
-        else:
-            _fetch(f"{base}/{quote(file.path)}", file, target, progress, timeout)
+            continue
+        url = f"{base}/{quote(file.path)}"
+        partial = _partial_path(target)
+        try:
+            with _disk_problems(target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+            digest = _download(url, file, partial, progress, timeout)
+            if digest != file.sha256:
+                raise PullError(
+                    f"{url}: the file is not the one that was expected (SHA-256 {digest}, not {file.sha256}). "
+                    f"It changed at its source or on the way; nothing was kept. "
+                    f"Try again, or choose another {option('mirror')}."
+                )
+            with _disk_problems(target):
+                os.replace(partial, target)
+        finally:
+            with suppress(OSError):  # where nothing could be written, there is nothing to take away
+                partial.unlink()
     return folder
 
 
@@ -98,66 +117,34 @@ def cache_folder() -> Path:
     return Path(given).expanduser() if given else Path.home() / ".cache" / "unswayed" / "data"
 
 
-def _base(corpus: Corpus, mirror: str | None) -> str:
-    mirror = mirror or os.environ.get("UNSWAYED_MIRROR")
-    base = f"{mirror.rstrip('/')}/{corpus.name}" if mirror else corpus.base.rstrip("/")
-    if urlsplit(base).scheme not in ("http", "https"):
-        raise UsageError(f"A mirror must be an http or https URL, not {mirror!r}.")
-    return base
-
-
-def _fetch(url: str, file: CorpusFile, target: Path, progress: Callable[[int], None], timeout: float) -> None:
-    partial = _partial(target)
-    try:
-        with _disk_problems(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-        digest = _download(url, file, partial, progress, timeout)
-        if digest != file.sha256:
-            raise PullError(
-                f"{url}: the file is not the one that was expected (SHA-256 {digest}, not {file.sha256}). "
-                f"It changed at its source or on the way; nothing was kept. "
-                f"Try again, or choose another {option('mirror')}."
-            )
-        with _disk_problems(target):
-            os.replace(partial, target)
-    finally:
-        with suppress(OSError):  # where nothing could be written, there is nothing to take away
-            partial.unlink()
-
-
-def _partial(target: Path) -> Path:
+def _partial_path(target: Path) -> Path:
     """Where a file grows before it is whole: in the same folder, so that putting it in place is one step."""
     return target.with_name(f".{target.name}.partial-{os.getpid()}")
 
 
 def _download(url: str, file: CorpusFile, partial: Path, progress: Callable[[int], None], timeout: float) -> str:
     """Writes what the URL gives, and returns its SHA-256. Stops one piece after it has become too long."""
+    from urllib.request import Request, urlopen  # slow to import, and seldom needed
+
     digest, got = sha256(), 0
+    request = Request(url, headers={"User-Agent": f"unswayed/{VERSION}"})  # noqa: S310  pull lets only http(s) through
     with _network_problems(url, timeout):
-        response = _open(url, timeout)
-    with response:
+        response: HTTPResponse = urlopen(request, timeout=timeout)  # noqa: S310
+    # A disk may turn out to be full only when what was buffered is written on closing, so `out` closes inside too.
+    with response, _disk_problems(partial), partial.open("wb") as out:
         announced = response.headers.get("Content-Length")
-        with _written(partial) as out:
-            while got <= file.size:
-                with _network_problems(url, timeout):
-                    piece = response.read(PIECE)
-                if not piece:
-                    break
-                out.write(piece)
-                digest.update(piece)
-                got += len(piece)
-                progress(len(piece))
+        while got <= file.size:
+            with _network_problems(url, timeout):
+                piece = response.read(_PIECE_BYTES)
+            if not piece:
+                break
+            out.write(piece)
+            digest.update(piece)
+            got += len(piece)
+            progress(len(piece))
     if announced and announced.isdigit() and got < int(announced) and got <= file.size:
         raise PullError(f"{url}: the connection was cut after {got:,} of {int(announced):,} bytes. Try again.")
     return digest.hexdigest()
-
-
-def _open(url: str, timeout: float) -> HTTPResponse:
-    from urllib.request import Request, urlopen  # slow to import, and seldom needed
-
-    request = Request(url, headers={"User-Agent": f"unswayed/{VERSION}"})  # noqa: S310  _base lets only http(s) through
-    response: HTTPResponse = urlopen(request, timeout=timeout)  # noqa: S310
-    return response
 
 
 @contextmanager
@@ -182,13 +169,6 @@ def _network_problems(url: str, timeout: float) -> Iterator[None]:
         raise PullError(
             f"{url}: no answer ({what}). Check the network, or choose another server with {option('mirror')}."
         ) from error
-
-
-@contextmanager
-def _written(partial: Path) -> Iterator[BinaryIO]:
-    """The open file; a disk may turn out to be full only when what was buffered is written on closing."""
-    with _disk_problems(partial), partial.open("wb") as out:
-        yield out
 
 
 @contextmanager

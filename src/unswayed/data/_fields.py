@@ -12,20 +12,9 @@ from typing import Any
 
 from unswayed.base.choices import CHOICES, LETTERS, letter_of, lettered
 from unswayed.base.errors import DataError, nearest, option
-from unswayed.base.values import Example, Inputs, Json
-from unswayed.data._chats import ChatForm, is_chat_record
-from unswayed.data._names import (
-    ANY_GOLD,
-    CHOICE_FIELDS,
-    GOLDS,
-    IDS,
-    LESS_SURE_GOLDS,
-    first_named,
-    is_sure,
-    text_fields,
-)
+from unswayed.base.values import Example, Json
+from unswayed.data._forms import ChatForm, TaggedForm, is_chat_record, is_tagged_record
 from unswayed.data._reader import Problem, ReadOptions
-from unswayed.data._tagged import TaggedForm, is_tagged_record
 
 Record = Mapping[str, Any]
 
@@ -41,9 +30,20 @@ class Fields:
         self.gold: str | None = None  # the field that holds it, once a record was seen
 
     def example(self, row: int, record: Record, path: Path, line: int) -> Example:
+        """The example of one record; a `DataError` with its place if something is wrong with it."""
         try:
-            if self._form is None:
-                self._form = self._form_of(record, path)
+            if self._form is None:  # the first record decides for all
+                options = self._options
+                if isinstance(record.get("inputs"), dict):
+                    self._form, self.gold = _Native(options), options.gold or "gold"
+                elif not options.inputs and is_chat_record(record):
+                    self._form = ChatForm(record, options, path)
+                elif is_tagged_record(record, options, GOLDS):
+                    self._form = tagged = TaggedForm(record, options)
+                    self.gold = tagged.gold
+                else:
+                    self._form = flat = _Flat(record, options, self._cells)
+                    self.gold = flat.gold
             return self._form.example(row, record)
         except Problem as problem:
             raise DataError(str(problem), path, line) from None
@@ -57,20 +57,6 @@ class Fields:
         form = self._form
         return (f"{path}: {said}",) if isinstance(form, _Flat) and (said := form.guess) else ()
 
-    def _form_of(self, record: Record, path: Path) -> _Native | _Flat | ChatForm | TaggedForm:
-        if isinstance(record.get("inputs"), dict):
-            self.gold = self._options.gold or "gold"
-            return _Native(self._options)
-        if not self._options.inputs and is_chat_record(record):
-            return ChatForm(record, self._options, path)
-        if is_tagged_record(record, self._options, GOLDS):
-            tagged = TaggedForm(record, self._options)
-            self.gold = tagged.gold
-            return tagged
-        flat = _Flat(record, self._options, self._cells)
-        self.gold = flat.gold
-        return flat
-
 
 class _Native:
     """unswayed's own form: `{"id": …, "inputs": {…}, "gold": …, "groups": {…}}`; only `inputs` must be there."""
@@ -80,24 +66,27 @@ class _Native:
 
     def example(self, row: int, record: Record) -> Example:
         options = self._options
-        inputs = _field(record, "inputs")
+        inputs = _required_field(record, "inputs")
         if not isinstance(inputs, dict) or not inputs:
             raise Problem(f"inputs must be texts by name, such as {{'text': …}}, not {inputs!r:.60}.")
-        inputs = {name: _text(inputs, name) for name in options.inputs or inputs}
-        gold = _field(record, options.gold) if options.gold else record.get("gold")
-        id = _id(_field(record, options.id) if options.id else record.get("id"))
+        inputs = {name: _text_field(inputs, name) for name in options.inputs or inputs}
+        gold = _required_field(record, options.gold) if options.gold else record.get("gold")
+        id = _id_text(_required_field(record, options.id) if options.id else record.get("id"))
         groups = record.get("groups") or {}
         if not isinstance(groups, dict):
             raise Problem(f"groups must be slices by name, such as {{'domain': 'home'}}, not {groups!r:.60}.")
         others = [name for name in options.groups if name not in groups]
-        return Example(row, id, inputs, gold, {**_groups(groups, groups), **_groups(record, others)})
+        return Example(row, id, inputs, gold, {**_group_values(groups, groups), **_group_values(record, others)})
 
 
 class _Flat:
     """A text or more, a label and an id side by side, as tables have them."""
 
     def __init__(self, first: Record, options: ReadOptions, cells: bool) -> None:
-        _check_chosen(first, options)
+        for chosen_by, fields in options.chosen_fields().items():
+            for field in fields:
+                if field not in first:
+                    raise _no_field(first, field, f" for {chosen_by}")
         self._cells = cells
         self._groups = options.groups
         self._id = options.id or first_named(IDS, first)
@@ -111,32 +100,51 @@ class _Flat:
         self._choices = None if options.inputs else next(listed, None)
         taken = {self._id, self.gold, self._choices}
         self._inputs = options.inputs or text_fields(first, taken, self._groups)
-        known = [*taken, *self._groups, *self._inputs]
-        self.guess = self._guess(first, options, [*known, *(["slots"] if self._is_slu else [])])
-
-    def _guess(self, first: Record, options: ReadOptions, taken: list[str | None]) -> str:
-        """A sentence on what was taken and what was not; none where the user chose, or it is plain."""
+        taken |= {*self._groups, *self._inputs, *(["slots"] if self._is_slu else [])}
         others = [name for name in first if name not in taken]
-        sure = is_sure(self._inputs[0]) and (self.gold or "").casefold() not in LESS_SURE_GOLDS
-        if (options.inputs and options.gold) or (sure and not others):
-            return ""
-        gold = f"the gold is {self.gold!r}" if self.gold else "there is no gold"
-        by = "by the fields' names" if is_sure(self._inputs[0]) or len(first) == 1 else "by the first row"
-        left = f"; not read: {', '.join(others)}" if others else ""
-        how = f"To change it, use {option('input')} or {option('gold')}."
-        return f"the text is {' and '.join(map(repr, self._inputs))} and {gold}, {by}{left}. {how}"
+        by_name = is_text_name(self._inputs[0])
+        self.guess = ""  # a sentence on what was taken and what was not; none where the user chose, or it is plain
+        plain = by_name and (self.gold or "").casefold() not in LESS_SURE_GOLDS and not others
+        if not (options.inputs and options.gold) and not plain:
+            gold = f"the gold is {self.gold!r}" if self.gold else "there is no gold"
+            by = "by the fields' names" if by_name or len(first) == 1 else "by the first row"
+            left = f"; not read: {', '.join(others)}" if others else ""
+            how = f"To change it, use {option('input')} or {option('gold')}."
+            self.guess = f"the text is {' and '.join(map(repr, self._inputs))} and {gold}, {by}{left}. {how}"
 
     def example(self, row: int, record: Record) -> Example:
-        inputs = {name: _text(record, name) for name in self._inputs}
-        gold = self._gold_of(record)
+        inputs = {name: _text_field(record, name) for name in self._inputs}
+        gold: Json = None
+        if self.gold is not None:
+            gold = _required_field(record, self.gold)
+            if self._cells:
+                if gold.lower() == "nan":
+                    raise Problem(f"{self.gold} is NaN, so the label is missing. Fill it in, or leave the row out.")
+                gold = gold or None
+        elif not ANY_GOLD.isdisjoint(record):
+            name = first_named((*GOLDS, *LESS_SURE_GOLDS), record)
+            raise Problem(f"this row has a {name!r}, but the first row has none. Give it in all rows, or in none.")
         if self._choices is not None:
-            inputs[CHOICES], gold = _chosen(record, self._choices, gold)
+            found = _listed_choices(_required_field(record, self._choices))
+            if found is None:
+                raise Problem(
+                    f"{self._choices} must be a list of 2 to {len(LETTERS)} texts, not {record[self._choices]!r:.60}."
+                )
+            letter = None if gold is None else letter_of(gold, *found)
+            if gold is not None and letter is None:
+                raise Problem(
+                    f"the right answer must be the place, the letter or the text of a choice, not {gold!r:.60}."
+                )
+            inputs[CHOICES], gold = lettered(found[0]), letter
         elif self._is_slu:
-            gold, inputs = _slu(gold, _field(record, "slots"), inputs)
+            slots = _required_field(record, "slots")
+            gold = {"intent": gold, "slots": slots.split() if isinstance(slots, str) else slots}
+            if len(inputs) == 1:  # the task calls the utterance `text`
+                inputs = {"text": next(iter(inputs.values()))}
         elif self._has_answers:
-            gold = _answers(gold)
-        id = _id(_field(record, self._id)) if self._id else ""
-        return Example(row, id, inputs, gold, _groups(record, self._groups) if self._groups else {})
+            gold = _qa_gold(gold)
+        id = _id_text(_required_field(record, self._id)) if self._id else ""
+        return Example(row, id, inputs, gold, _group_values(record, self._groups) if self._groups else {})
 
     def examples(self, row: int, records: Sequence[Record]) -> list[Example] | None:
         """What `example` gives for each, where all that is needed is there; else None."""
@@ -155,50 +163,29 @@ class _Flat:
             return None
         return list(map(Example, range(row, row + len(records)), ids, inputs, golds))
 
-    def _gold_of(self, record: Record) -> Json:
-        if self.gold is None:
-            if not ANY_GOLD.isdisjoint(record):
-                name = first_named((*GOLDS, *LESS_SURE_GOLDS), record)
-                raise Problem(f"this row has a {name!r}, but the first row has none. Give it in all rows, or in none.")
-            return None
-        gold = _field(record, self.gold)
-        if self._cells:
-            if gold.lower() == "nan":
-                raise Problem(f"{self.gold} is NaN, so the label is missing. Fill it in, or leave the row out.")
-            return gold or None
-        return gold
 
-
-def _check_chosen(first: Record, options: ReadOptions) -> None:
-    """Raises where the first record lacks a field that the user chose, with the option that chose it."""
-    for name, fields in options.chosen_fields().items():
-        for field in fields:
-            if field not in first:
-                raise _absent(first, field, f" for {name}")
-
-
-def _field(record: Record, name: str) -> Any:
+def _required_field(record: Record, name: str) -> Any:
     try:
         return record[name]
     except KeyError:
-        raise _absent(record, name) from None
+        raise _no_field(record, name) from None
 
 
-def _absent(record: Record, name: str, chosen_by: str = "") -> Problem:
+def _no_field(record: Record, name: str, chosen_by: str = "") -> Problem:
     near = nearest(name, record)
     hint = f" Did you mean {near!r}?" if near else ""
     has = ", ".join(record) or "none"
     return Problem(f"there is no field {name!r}{chosen_by}.{hint} This row's fields are: {has}.")
 
 
-def _text(record: Record, name: str) -> str:
-    value = _field(record, name)
+def _text_field(record: Record, name: str) -> str:
+    value = _required_field(record, name)
     if type(value) is not str:
         raise Problem(f"{name} must be a text, not {value!r:.60}.")
     return value
 
 
-def _id(value: Any) -> str:
+def _id_text(value: Any) -> str:
     """The id as a text; empty where there is none."""
     if type(value) is str:
         return value
@@ -209,17 +196,17 @@ def _id(value: Any) -> str:
     raise Problem(f"an id must be a text or a whole number, not {value!r:.60}.")
 
 
-def _groups(record: Record, names: Iterable[str]) -> dict[str, str]:
+def _group_values(record: Record, names: Iterable[str]) -> dict[str, str]:
     """The slices; a record without a value is in no slice of that name."""
-    values = {name: _field(record, name) for name in names}
+    values = {name: _required_field(record, name) for name in names}
     for name, value in values.items():
         if not isinstance(value, str | int | float | None):
             raise Problem(f"the group {name} must be a text or a number, not {value!r:.60}.")
-    return {name: _slice(value) for name, value in values.items() if value is not None}
-
-
-def _slice(value: str | int | float) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in values.items()
+        if value is not None
+    }
 
 
 def _listed_choices(value: Any) -> tuple[list[str], list[str]] | None:
@@ -232,40 +219,88 @@ def _listed_choices(value: Any) -> tuple[list[str], list[str]] | None:
     return texts, [str(label) for label in labels] if isinstance(labels, list) else []
 
 
-def _chosen(record: Record, name: str, gold: Json) -> tuple[str, Json]:
-    """The choices of a row as the input has them, and the letter of the right one."""
-    found = _listed_choices(_field(record, name))
-    if found is None:
-        raise Problem(f"{name} must be a list of 2 to {len(LETTERS)} texts, not {record[name]!r:.60}.")
-    texts, labels = found
-    letter = None if gold is None else letter_of(gold, texts, labels)
-    if gold is not None and letter is None:
-        raise Problem(f"the right answer must be the place, the letter or the text of a choice, not {gold!r:.60}.")
-    return lettered(texts), letter
-
-
-def _slu(intent: Json, slots: Json, inputs: Inputs) -> tuple[Json, Inputs]:
-    """Gold of an utterance whose intent and tags stand in two fields. The task calls the utterance `text`."""
-    if len(inputs) == 1:
-        inputs = {"text": next(iter(inputs.values()))}
-    if isinstance(slots, str):
-        slots = slots.split()
-    return {"intent": intent, "slots": slots}, inputs
-
-
-def _answers(answers: Json) -> Json:
+def _qa_gold(answers: Json) -> Json:
     """Answers as SQuAD has them, `{"text": […], "answer_start": […]}` or a list, in the form of the task `qa`."""
     if isinstance(answers, dict) and isinstance(answers.get("text"), list):
         starts = answers.get("answer_start") or [None] * len(answers["text"])
-        answers = [{"text": text, "start": start} for text, start in zip(answers["text"], starts, strict=False)]
-    elif isinstance(answers, list):
-        answers = [_answer(answer) for answer in answers]
-    else:
+        return {"answers": [{"text": text, "start": at} for text, at in zip(answers["text"], starts, strict=False)]}
+    if not isinstance(answers, list):
         return answers
-    return {"answers": answers}
+    listed: list[Json] = []
+    for answer in answers:
+        if isinstance(answer, dict) and "answer_start" in answer:
+            answer = {"text": answer.get("text"), "start": answer["answer_start"]}
+        listed.append({"text": answer} if isinstance(answer, str) else answer)
+    return {"answers": listed}
 
 
-def _answer(answer: Json) -> Json:
-    if isinstance(answer, dict) and "answer_start" in answer:
-        return {"text": answer.get("text"), "start": answer["answer_start"]}
-    return {"text": answer} if isinstance(answer, str) else answer
+IDS = ("id", "guid", "uid", "idx")
+GOLDS = (
+    *("gold", "label", "gold_label", "intent", "class", "category", "sentiment", "answers", "answer", "target"),
+    *("completion", "response", "solution", "ideal", "expected", "answerKey"),
+)
+LESS_SURE_GOLDS = ("stars", "rating", "polarity", "emotion", "is_duplicate")  # said where they are taken
+CHOICE_FIELDS = ("choices", "options", "endings")
+_PAIRS = (
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"),
+    ("question1", "question2"),
+    ("text1", "text2"),
+    ("question", "context"),
+    ("question", "reference", "answer"),  # as a judge compares them
+    ("reference", "answer"),
+)
+_TEXTS = (
+    *("text", "sentence", "utterance", "query", "question", "source", "src", "input", "prompt"),
+    *("content", "document", "review", "message", "comment", "title", "body"),
+)
+_SURE_TEXTS = frozenset((*_TEXTS, *(name for pair in _PAIRS for name in pair)))
+ANY_GOLD = frozenset((*GOLDS, *LESS_SURE_GOLDS))
+KNOWN_FIELDS = frozenset((*IDS, *ANY_GOLD, *_TEXTS, *(name for pair in _PAIRS for name in pair)))
+_MIN_TEXT_WORDS, _MIN_SENTENCE_WORDS = 3, 5  # of a text; of what is a text and hardly the name of a column
+_LETTERS_PER_WORD = 2  # of Chinese, Japanese and Thai, which have no spaces
+
+
+def first_named(names: Iterable[str], record: Mapping[str, Any]) -> str | None:
+    """The field that has the first of these names; if none has, in capitals or small letters."""
+    found = next((name for name in names if name in record), None)
+    if found is not None:
+        return found
+    fields = {name.casefold(): name for name in reversed(list(record)) if isinstance(name, str)}
+    return next((fields[name.casefold()] for name in names if name.casefold() in fields), None)
+
+
+def is_text_name(text: str) -> bool:
+    """Is it the name of a text, whatever the field holds?"""
+    return text.casefold() in _SURE_TEXTS
+
+
+def text_fields(record: Mapping[str, Any], taken: set[str | None], groups: Sequence[str]) -> tuple[str, ...]:
+    """The fields that hold the texts: by their names, else the only one, else the one whose text is by far longest."""
+    for pair in _PAIRS:  # a paragraph may be both: an input, and what clusters the questions on it
+        if all(isinstance(record.get(name), str) and name not in taken for name in pair):
+            return pair
+    left = {name: value for name, value in record.items() if name not in {*taken, *groups}}
+    known = first_named(_TEXTS, left)
+    if known:
+        return (known,)
+    lengths = {name: _word_count(value) for name, value in left.items() if isinstance(value, str)}
+    longest = max(lengths, key=lambda name: lengths[name], default="")
+    others = max((count for name, count in lengths.items() if name != longest), default=0)
+    if lengths and (len(lengths) == 1 or lengths[longest] >= max(_MIN_TEXT_WORDS, 2 * others)):
+        if _word_count(longest) >= _MIN_SENTENCE_WORDS:
+            raise Problem(
+                f"the row above should hold the names of the columns, but it has {longest!r:.60}. Put a row of names "
+                f"above it, such as text and label."
+            )
+        return (longest,)
+    has = ", ".join(record) or "none"
+    raise Problem(
+        f"it is not clear which field holds the text; the fields are: {has}. Choose it with {option('input')}."
+    )
+
+
+def _word_count(text: str) -> int:
+    """How many words there are, by spaces; in Thai, Lao, Burmese and Japanese, which have none, by the letters."""
+    unspaced = sum("\u0e00" <= c <= "\u0eff" or "\u1000" <= c <= "\u109f" or "\u3040" <= c <= "\u9fff" for c in text)
+    return max(len(text.split()), unspaced // _LETTERS_PER_WORD)

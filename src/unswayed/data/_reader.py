@@ -15,9 +15,11 @@ from unswayed.base.registry import Registry
 from unswayed.base.values import Example, Variant
 from unswayed.data._encoding import open_bytes, read_lines, suffix_of
 
-__all__ = ["GoldField", "Placed", "Problem", "ReadBlock", "ReadOptions", "Reader", "open_bytes", "read_lines",
+__all__ = ["GoldField", "PlacedExample", "Problem", "ReadBlock", "ReadOptions", "Reader", "open_bytes", "read_lines",
     "readers", "without_break"]  # fmt: skip
-_AT_ONCE = 200  # examples of a block; as many as are looked at to guess the task, so that no more are read for it
+_BLOCK_EXAMPLES = (
+    200  # examples of a block; as many as are looked at to guess the task, so that no more are read for it
+)
 
 
 class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +64,7 @@ class GoldField(Protocol):
         ...
 
 
-class Placed(NamedTuple):
+class PlacedExample(NamedTuple):
     """An example, and where it stands."""
 
     example: Example
@@ -77,8 +79,8 @@ class ReadBlock(NamedTuple):
     files: list[Path]
     lines: list[int]
 
-    def placed(self) -> Iterator[Placed]:
-        return map(Placed, self.examples, self.files, self.lines)
+    def placed(self) -> Iterator[PlacedExample]:
+        return map(PlacedExample, self.examples, self.files, self.lines)
 
 
 class Reader:
@@ -121,7 +123,7 @@ class Reader:
         while True:
             block = ReadBlock([], [], [])
             try:
-                for example in islice(examples, _AT_ONCE):
+                for example in islice(examples, _BLOCK_EXAMPLES):
                     block.examples.append(example)
                     block.files.append(self.file)
                     block.lines.append(self.line)

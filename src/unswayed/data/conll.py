@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from unswayed.base.errors import DataError, UsageError, option
 from unswayed.base.values import Example, Json
+from unswayed.data._forms import bio_tags, is_bio_tag, join_tokens
 from unswayed.data._reader import Problem, Reader, ReadOptions, open_bytes, read_lines, without_break
-from unswayed.data._tagged import joined, looks_tagged, tags_of_row
 
 SUFFIXES = (".conll", ".conllu", ".conllup", ".conll03", ".conll2003", ".iob", ".iob2", ".bio", ".bioes")
-_OTHERS = (".txt", ".tsv", ".testa", ".testb", ".train", ".dev", ".test", "")  # which such files have too
-_PEEK = 4_000  # lines looked at to learn what the columns are
+_OTHER_SUFFIXES = (".txt", ".tsv", ".testa", ".testb", ".train", ".dev", ".test", "")  # which such files have too
+_GUESSED_LINES = 4_000  # lines looked at to learn what the columns are
 _DOCUMENT = "-DOCSTART-"
 _COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.+)")
 _COMMENT = re.compile(r"#\s*([\w.:-]+)\s*[=:]\s*(.*)")
@@ -56,7 +56,7 @@ class Conll(Reader):
     _without_words: list[int]  # the lines of sentences that have none
 
     def accepts(self, path: Path) -> bool:
-        return super().accepts(path) or (path.suffix.lower() in _OTHERS and looks_like_conll(path))
+        return super().accepts(path) or (path.suffix.lower() in _OTHER_SUFFIXES and looks_like_conll(path))
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file, self._without_words = path, []
@@ -64,17 +64,28 @@ class Conll(Reader):
             (number, without_break(line).rstrip(" \r"))
             for number, line in enumerate(read_lines(path, options.encoding), 1)
         )
-        head = list(islice(lines, _PEEK))
-        layout = _layout(head, options, path)
+        head = list(islice(lines, _GUESSED_LINES))
+        layout = _guess_layout(head, options, path)
         slu = None
         for row, sentence in enumerate(self._sentences(chain(head, lines), layout)):
             self.line = sentence.line
             if slu is None:
                 slu = "intent" in sentence.comments and options.task in (None, "slu")
+            words, tags = ([cells[at] for cells in sentence.cells] for at in (layout.word, layout.tag))
+            comments = {**sentence.comments, **({"document": str(sentence.document)} if sentence.document else {})}
             try:
-                yield _example(row, sentence, layout, options, slu)
+                gold: Json = {"tags": bio_tags(tags, len(words))}
+                if slu:
+                    if "intent" not in comments:
+                        raise Problem("this sentence has no comment `# intent = …`, which the first sentence has.")
+                    gold = {"intent": comments["intent"], "slots": gold["tags"]}
+                if options.id and options.id not in comments:
+                    raise Problem(f"this sentence has no comment `# {options.id} = …`, which {option('id')} names.")
+                inputs = {"text": join_tokens(words)}
             except Problem as problem:
                 raise DataError(str(problem), path, sentence.line) from None
+            groups = {name: comments[name] for name in options.groups if name in comments}
+            yield Example(row, comments.get(options.id or "", ""), inputs, gold, groups)
         if self._without_words:
             at, more = self._without_words[0], len(self._without_words) - 1
             others = f" and {more} more sentence{'s' * (more > 1)}" if more else ""
@@ -92,49 +103,35 @@ class Conll(Reader):
                     yield _Sentence(first, cells, comments, document)
                 cells, comments = ([], {}) if cells else (cells, comments)
                 continue
-            row = _split(line, layout.tabs)
+            row = _split_columns(line, layout.tabs)
             if row[0] == _DOCUMENT or (len(row) > layout.word and row[layout.word] == _DOCUMENT):
                 document += 1
                 continue
-            if _is_comment(line, row, layout):
+            # A line that begins with # is a token if it has a token's columns: CoNLL-2003 has such tokens.
+            if line.startswith("#") and (
+                layout.numbered or len(row) != layout.width or not is_bio_tag(row[layout.tag])
+            ):
                 if known := _COMMENT.match(line):
                     comments[known[1]] = known[2].strip()
                 continue
             if layout.numbered and not _PLAIN_NUMBER.fullmatch(row[0]) and _NUMBER.fullmatch(row[0]):
                 continue  # CoNLL-U's words of several tokens, and its empty nodes
-            self._check(row, layout, number)
+            if len(row) != layout.width:
+                raise DataError(
+                    f"this line has {len(row)} columns, but the first one has {layout.width}. Fix it; an empty line "
+                    f"must follow each sentence.",
+                    self.file,
+                    number,
+                )
+            if not is_bio_tag(row[layout.tag]):
+                raise DataError(
+                    f"the tag {row[layout.tag]!r:.60} in column {layout.tag + 1} is not O, B-…, I-…, E-… or S-…. Fix "
+                    f"it, or choose another column with {option('gold')}.",
+                    self.file,
+                    number,
+                )
             first = first if cells else number
             cells.append(row)
-
-    def _check(self, row: list[str], layout: _Layout, line: int) -> None:
-        if len(row) != layout.width:
-            raise DataError(
-                f"this line has {len(row)} columns, but the first one has {layout.width}. Fix it; an empty line must "
-                f"follow each sentence.",
-                self.file,
-                line,
-            )
-        if not looks_tagged(row[layout.tag]):
-            raise DataError(
-                f"the tag {row[layout.tag]!r:.60} in column {layout.tag + 1} is not O, B-…, I-…, E-… or S-…. Fix it, "
-                f"or choose another column with {option('gold')}.",
-                self.file,
-                line,
-            )
-
-
-def _example(row: int, sentence: _Sentence, layout: _Layout, options: ReadOptions, slu: bool) -> Example:
-    words, tags = ([cells[at] for cells in sentence.cells] for at in (layout.word, layout.tag))
-    gold: Json = {"tags": tags_of_row(tags, len(words))}
-    comments = {**sentence.comments, **({"document": str(sentence.document)} if sentence.document else {})}
-    if slu:
-        if "intent" not in comments:
-            raise Problem("this sentence has no comment `# intent = …`, which the first sentence has.")
-        gold = {"intent": comments["intent"], "slots": gold["tags"]}
-    if options.id and options.id not in comments:
-        raise Problem(f"this sentence has no comment `# {options.id} = …`, which {option('id')} names.")
-    groups = {name: comments[name] for name in options.groups if name in comments}
-    return Example(row, comments.get(options.id or "", ""), {"text": joined(words)}, gold, groups)
 
 
 def conll_sentence(example: Example) -> str:
@@ -156,31 +153,26 @@ def looks_like_conll(path: Path) -> bool:
         start = file.read(1 << 14)
     text = start.decode("utf-8", "ignore").removeprefix("\ufeff").replace("\r\n", "\n").strip("\n")
     lines = text.split("\n")[: -1 if len(start) == 1 << 14 else None]
-    rows = [_split(line, "\t" in line) for line in lines if line.strip() and not line.startswith(("#", _DOCUMENT))]
+    rows = [
+        _split_columns(line, "\t" in line) for line in lines if line.strip() and not line.startswith(("#", _DOCUMENT))
+    ]
     widths = Counter(map(len, rows))
     if len(rows) < 2 or len(widths) != 1 or next(iter(widths)) < 2 or not any(not line.strip() for line in lines):
         return False
     columns = [[row[at] for row in rows] for at in range(1, len(rows[0]))]
-    return any(all(map(looks_tagged, tags)) and any("-" in tag for tag in tags) for tags in columns)
+    return any(all(map(is_bio_tag, tags)) and any("-" in tag for tag in tags) for tags in columns)
 
 
-def _split(line: str, tabs: bool) -> list[str]:
+def _split_columns(line: str, tabs: bool) -> list[str]:
     return [cell.strip() for cell in line.split("\t")] if tabs else line.split()
 
 
-def _is_comment(line: str, row: Sequence[str], layout: _Layout) -> bool:
-    """A line that begins with # is a token if it has a token's columns: CoNLL-2003 has such tokens."""
-    if not line.startswith("#"):
-        return False
-    return layout.numbered or len(row) != layout.width or not looks_tagged(row[layout.tag])
-
-
-def _layout(head: Sequence[tuple[int, str]], options: ReadOptions, path: Path) -> _Layout:
+def _guess_layout(head: Sequence[tuple[int, str]], options: ReadOptions, path: Path) -> _Layout:
     lines = [line for _, line in head if line.strip() and not line.startswith(("#", _DOCUMENT))]
     if not lines:
         return _Layout(2, 0, 1, False, False)
     tabs = "\t" in lines[0]
-    rows = [_split(line, tabs) for line in lines]
+    rows = [_split_columns(line, tabs) for line in lines]
     width = len(rows[0])
     same = [row for row in rows if len(row) == width]
     numbered = width > 1 and all(_NUMBER.fullmatch(row[0]) for row in same) and same[0][0] in ("1", "0", "1-2")
@@ -190,17 +182,17 @@ def _layout(head: Sequence[tuple[int, str]], options: ReadOptions, path: Path) -
     if len(options.inputs) > 1:
         raise UsageError(f"{path}: the words are in one column. Name one with {option('input')}.")
     if options.inputs:
-        word = _column(options.inputs[0], names, width, option("input"), path)
+        word = _chosen_column(options.inputs[0], names, width, option("input"), path)
     if word >= width:
         raise DataError(f"the words should be in column {word + 1}, but there are {width}.", path, head[0][0])
     if options.gold:
-        tag = _column(options.gold, names, width, option("gold"), path)
+        tag = _chosen_column(options.gold, names, width, option("gold"), path)
     else:
-        tag = _tag_column(same, word, numbered, path)
+        tag = _guess_tag_column(same, word, numbered, path)
     return _Layout(width, word, tag, numbered, tabs)
 
 
-def _column(chosen: str, names: dict[str, int], width: int, by: str, path: Path) -> int:
+def _chosen_column(chosen: str, names: dict[str, int], width: int, by: str, path: Path) -> int:
     if chosen.upper() in names:
         return names[chosen.upper()]
     if chosen.isdecimal() and 1 <= int(chosen) <= width:
@@ -209,10 +201,10 @@ def _column(chosen: str, names: dict[str, int], width: int, by: str, path: Path)
     raise UsageError(f"{path}: {by} must be a column from 1 to {width}{has}, not {chosen!r}.")
 
 
-def _tag_column(rows: Sequence[Sequence[str]], word: int, numbered: bool, path: Path) -> int:
+def _guess_tag_column(rows: Sequence[Sequence[str]], word: int, numbered: bool, path: Path) -> int:
     """The column that holds tags in every row; chunks count only where there is nothing else."""
     others = [at for at in range(len(rows[0])) if at != word and not (numbered and at == 0)]
-    fitting = [at for at in others if all(looks_tagged(row[at]) for row in rows)]
+    fitting = [at for at in others if all(is_bio_tag(row[at]) for row in rows)]
     types = {at: {row[at].partition("-")[2] for row in rows if row[at] != "O"} for at in fitting}
     sure = [at for at in fitting if not types[at] or not types[at] <= _CHUNKS] or fitting
     several = [at for at in sure if types[at]] or sure
@@ -226,7 +218,7 @@ def _tag_column(rows: Sequence[Sequence[str]], word: int, numbered: bool, path: 
         return several[0]
     if not several:
         # Most rows decide, so that a wrong row is reported by its line and not as a file without tags.
-        counts = {at: sum(looks_tagged(row[at]) for row in rows) for at in others}
+        counts = {at: sum(is_bio_tag(row[at]) for row in rows) for at in others}
         best = max(counts, key=lambda at: (counts[at], at), default=None)
         if best is not None and 2 * counts[best] > len(rows):
             return best

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import zipfile
-from collections import Counter
 from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,12 @@ from unswayed.base.values import Example
 from unswayed.data._encoding import open_bytes
 from unswayed.data._fields import Fields
 from unswayed.data._reader import Reader, ReadOptions
+from unswayed.data.table import refuse_repeated
 
-_MOST_RATIO, _SMALL = 200, 64 << 20  # what grows more when unpacked, and beyond this size, is no workbook
+_MAX_UNPACKED_RATIO, _UNPACKED_BYTES = (
+    200,
+    64 << 20,
+)  # what grows more when unpacked, and beyond this size, is no workbook
 
 
 class Excel(Reader):
@@ -25,15 +28,13 @@ class Excel(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
-        rows = _sheet(path, options.sheet)
-        header = [_text(cell) for cell in rows[0]] if rows else []
-        twice = next((name for name, count in Counter(header).items() if count > 1 and name), None)
-        if twice is not None:
-            raise DataError(f"the header has the column {twice!r} twice. Rename one of them.", path, 1)
+        rows = _read_sheet(path, options.sheet)
+        header = [_cell_text(cell) for cell in rows[0]] if rows else []
+        refuse_repeated(header, path)
         self.fields = fields = Fields(options, cells=True)
         row = 0
         for line, cells in enumerate(rows[1:], 2):
-            texts = [_text(cell) for cell in cells]
+            texts = [_cell_text(cell) for cell in cells]
             if not any(texts):
                 continue
             self.line = line
@@ -42,12 +43,21 @@ class Excel(Reader):
             row += 1
 
 
-def _sheet(path: Path, wanted: str | None) -> list[list[Any]]:
+def _read_sheet(path: Path, wanted: str | None) -> list[list[Any]]:
     try:
         import python_calamine as calamine
     except ImportError as error:
         raise MissingExtra("Reading workbooks", "excel") from error
-    _refuse_bomb(path)
+    with open_bytes(path) as file:
+        if zipfile.is_zipfile(file):
+            try:
+                size = sum(part.file_size for part in zipfile.ZipFile(file).infolist())
+            except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+                raise DataError(f"this is not a whole workbook ({error}).", path) from error
+            if size > max(_UNPACKED_BYTES, _MAX_UNPACKED_RATIO * path.stat().st_size):
+                raise DataError(
+                    f"unpacked, the workbook is more than {_MAX_UNPACKED_RATIO} times as large, as none is.", path
+                )
     try:
         with open_bytes(path) as file:
             book = calamine.load_workbook(file)
@@ -63,35 +73,15 @@ def _sheet(path: Path, wanted: str | None) -> list[list[Any]]:
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
         raise DataError(f"this is not a whole workbook ({' '.join(str(error).split()):.120}).", path) from error
-    return _only(sheets, path)
-
-
-def _only(sheets: dict[str, list[list[Any]]], path: Path) -> list[list[Any]]:
     full = {name: rows for name, rows in sheets.items() if any(cell != "" for row in rows for cell in row)}
     if len(full) > 1:
         raise UsageError(f"{path} has the sheets {', '.join(full)}. Choose one with {option('sheet')}.")
     return next(iter(full.values()), [])
 
 
-def _refuse_bomb(path: Path) -> None:
-    with open_bytes(path) as file:
-        if not zipfile.is_zipfile(file):
-            return
-        try:
-            size = sum(part.file_size for part in zipfile.ZipFile(file).infolist())
-        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            raise DataError(f"this is not a whole workbook ({error}).", path) from error
-    if size > max(_SMALL, _MOST_RATIO * path.stat().st_size):
-        raise DataError(f"unpacked, the workbook is more than {_MOST_RATIO} times as large, as none is.", path)
-
-
-def _text(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    if isinstance(cell, datetime | date | time):
-        return cell.isoformat()
-    if isinstance(cell, timedelta):
-        return str(cell)
-    return str(cell)
+    return cell.isoformat() if isinstance(cell, datetime | date | time) else str(cell)

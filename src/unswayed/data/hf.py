@@ -11,6 +11,7 @@ import msgspec
 from unswayed.base.errors import DataError, StoredFileError, nearest
 from unswayed.base.json import decode
 from unswayed.base.values import Example, Json
+from unswayed.data._encoding import as_data_error
 from unswayed.data._fields import Fields
 from unswayed.data._reader import Reader, ReadOptions, open_bytes
 from unswayed.storage.parquet import ROWS_AT_ONCE, bounded
@@ -19,14 +20,14 @@ from unswayed.storage.untrusted_files import read_bounded
 Naming = Callable[[Json], Json]
 
 
-class _File(msgspec.Struct):
+class _ArrowFile(msgspec.Struct):
     filename: str
 
 
-class _State(msgspec.Struct):
+class _DatasetState(msgspec.Struct):
     """`state.json`, of which only the list of files is needed."""
 
-    files: list[_File] | None = msgspec.field(name="_data_files", default=None)
+    files: list[_ArrowFile] | None = msgspec.field(name="_data_files", default=None)
 
 
 class Hf(Reader):
@@ -38,39 +39,42 @@ class Hf(Reader):
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
         if (path / "dataset_dict.json").is_file():
-            raise DataError(_choose_split(path), path)
-        naming = _namings(path)
+            splits = [str(split) for split in _read_json(path / "dataset_dict.json").get("splits") or []]
+            if not splits:
+                raise DataError("this dataset dictionary has no splits.", path)
+            likely = path / (nearest("test", splits) or splits[0])
+            raise DataError(
+                f"this folder holds the splits {', '.join(splits)}. Name one of them, such as {likely}.", path
+            )
+        file = path / "dataset_info.json"
+        features = _read_json(file).get("features") or {}
+        if not isinstance(features, dict):
+            raise DataError(f"features must be given by column, not {features!r:.60}.", file)
+        naming = {column: name_of for column, feature in features.items() if (name_of := naming_of(feature))}
+        file = path / "state.json"
+        try:
+            names = [entry.filename for entry in msgspec.convert(_read_json(file), _DatasetState).files or ()]
+        except msgspec.ValidationError as error:
+            raise DataError(f"this does not say which files there are: {error}.", file) from error
+        inside = {child.name for child in path.iterdir()}
+        absent = next((name for name in names if name not in inside), None)  # or it leads out of the folder
+        if absent is not None:
+            raise DataError(f"state.json names {absent:.200}, which is not here. Copy the folder again, whole.", path)
         self.fields = fields = Fields(options)
-        for name in _arrow_files(path):
-            for columns in _batches(path / name):
-                for column, name_of in naming.items():
-                    if column in columns:
-                        columns[column] = self._named(columns[column], name_of, column)
+        for name in names:
+            for columns in _read_columns(path / name):
+                for column in naming.keys() & columns.keys():
+                    try:
+                        for at, value in enumerate(columns[column]):
+                            columns[column][at] = naming[column](value)
+                    except (LookupError, TypeError) as error:
+                        raise DataError(
+                            f"{column} {value!r} has no name in dataset_info.json.", path, self.line + at + 1
+                        ) from error
                 for cells in zip(*columns.values(), strict=True):
                     self.line += 1
                     record = dict(zip(columns, cells, strict=True))
                     yield fields.example(self.line - 1, record, path, self.line)
-
-    def _named(self, values: list[Json], name_of: Naming, column: str) -> list[Json]:
-        named = []
-        for i, value in enumerate(values, 1):
-            try:
-                named.append(name_of(value))
-            except (IndexError, TypeError) as error:
-                raise DataError(
-                    f"{column} {value!r} has no name in dataset_info.json.", self.file, self.line + i
-                ) from error
-        return named
-
-
-def _namings(path: Path) -> dict[str, Naming]:
-    """By column, what turns class numbers into names."""
-    file = path / "dataset_info.json"
-    features = _json(file).get("features") or {}
-    if not isinstance(features, dict):
-        raise DataError(f"features must be given by column, not {features!r:.60}.", file)
-    found = {column: naming_of(feature) for column, feature in features.items()}
-    return {column: name_of for column, name_of in found.items() if name_of is not None}
 
 
 def naming_of(feature: Json) -> Naming | None:
@@ -81,34 +85,15 @@ def naming_of(feature: Json) -> Naming | None:
         return None
     names = feature.get("names")
     if feature.get("_type") == "ClassLabel" and isinstance(names, list) and names:
-        return lambda number: None if number is None or number == -1 else names[_index(number)]
+        by_number: dict[Json, Json] = {None: None, -1: None, **dict(enumerate(names))}
+        return by_number.__getitem__
     inner = naming_of(feature["feature"]) if "feature" in feature else None
     if inner is None:
         return None
     return lambda numbers: None if numbers is None else [inner(number) for number in numbers]
 
 
-def _index(number: int) -> int:
-    if number < 0:
-        raise IndexError(number)  # Python would count from the end
-    return number
-
-
-def _arrow_files(path: Path) -> list[str]:
-    """The names of the Arrow files; one that leads out of the folder is refused."""
-    file = path / "state.json"
-    try:
-        names = [entry.filename for entry in msgspec.convert(_json(file), _State).files or ()]
-    except msgspec.ValidationError as error:
-        raise DataError(f"this does not say which files there are: {error}.", file) from error
-    inside = {child.name for child in path.iterdir()}
-    absent = next((name for name in names if name not in inside), None)
-    if absent is not None:
-        raise DataError(f"state.json names {absent:.200}, which is not here. Copy the folder again, whole.", path)
-    return names
-
-
-def _batches(file: Path) -> Iterator[dict[str, list[Any]]]:
+def _read_columns(file: Path) -> Iterator[dict[str, list[Any]]]:
     from arro3.io import read_ipc_stream
 
     try:
@@ -118,26 +103,18 @@ def _batches(file: Path) -> Iterator[dict[str, list[Any]]]:
                     batch = bounded(file, whole.slice(at, min(ROWS_AT_ONCE, whole.num_rows - at)))
                     yield {name: list(batch[name].to_pylist()) for name in batch.schema.names}
     except StoredFileError as error:
-        raise DataError(str(error).removeprefix(f"{file}: "), file) from error
+        raise as_data_error(error, file) from error
     except (GeneratorExit, KeyboardInterrupt, SystemExit, MemoryError, DataError):
         raise
     except BaseException as error:  # the native reader panics on some damaged files
         raise DataError(f"this Arrow file is damaged or cut off ({error}). Copy the folder again.", file) from error
 
 
-def _choose_split(path: Path) -> str:
-    splits = [str(split) for split in _json(path / "dataset_dict.json").get("splits") or []]
-    if not splits:
-        return "this dataset dictionary has no splits."
-    likely = path / (nearest("test", splits) or splits[0])
-    return f"this folder holds the splits {', '.join(splits)}. Name one of them, such as {likely}."
-
-
-def _json(file: Path) -> dict[str, Any]:
+def _read_json(file: Path) -> dict[str, Any]:
     try:
         return decode(read_bounded(file), dict[str, Any])
     except StoredFileError as error:
-        raise DataError(str(error).removeprefix(f"{file}: "), file) from error
+        raise as_data_error(error, file) from error
     except FileNotFoundError as error:
         raise DataError("this file is missing, so the folder is not a whole dataset.", file) from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,11 @@ from unswayed.base.errors import DataError
 from unswayed.base.values import Example
 from unswayed.data._encoding import open_bytes, read_text
 from unswayed.data._fields import Fields
+from unswayed.data._forms import record_of
 from unswayed.data._reader import Reader, ReadOptions
-from unswayed.data._tagged import as_record
-from unswayed.data.jsonl import SPLITS, WRAPPED, not_json
+from unswayed.data.jsonl import SPLITS, WRAPPED, json_problem
 
-_HOLDERS = ("data", "rows", "examples", "items", "records", "instances", "samples")
+_ROW_FIELDS = ("data", "rows", "examples", "items", "records", "instances", "samples")
 
 
 class Json(Reader):
@@ -27,35 +26,34 @@ class Json(Reader):
     fallback = True
 
     def accepts(self, path: Path) -> bool:
-        return super().accepts(path) and _looks_like(path)
+        if not super().accepts(path):
+            return False
+        with open_bytes(path) as file:
+            start = file.read(1 << 14).removeprefix(b"\xef\xbb\xbf").lstrip()
+        wide = start.count(0) * 4 > len(start) > 0
+        return wide or start.startswith(b"[") or bool(WRAPPED.match(start) or SPLITS.match(start)) or not start
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
         self.fields = fields = Fields(options)
-        for row, record in enumerate(_rows(path, options)):
-            self.line, record = row + 1, as_record(record)
+        for row, record in enumerate(_read_rows(path, options)):
+            self.line, record = row + 1, record_of(record)
             if not isinstance(record, dict):
                 raise DataError(f"row {self.line} must be an object {{…}}, not {record!r:.40}", path, self.line)
             yield fields.example(row, record, path, self.line)
 
 
-def _looks_like(path: Path) -> bool:
-    with open_bytes(path) as file:
-        start = file.read(1 << 14).removeprefix(b"\xef\xbb\xbf").lstrip()
-    wide = start.count(0) * 4 > len(start) > 0
-    return wide or start.startswith(b"[") or bool(WRAPPED.match(start) or SPLITS.match(start)) or not start
-
-
-def _rows(path: Path, options: ReadOptions) -> list[Any]:
+def _read_rows(path: Path, options: ReadOptions) -> list[Any]:
     text = read_text(path, options.encoding)
     if not text.strip():
         return []
     try:
         found = msgspec.json.decode(text)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise _problem(text, error, path) from error
+        what, line = json_problem(text, error)
+        raise DataError(what, path, line) from error
     if isinstance(found, dict):
-        holder = next((name for name in _HOLDERS if isinstance(found.get(name), list)), None)
+        holder = next((name for name in _ROW_FIELDS if isinstance(found.get(name), list)), None)
         lists = [name for name, rows in found.items() if isinstance(rows, list) and rows]
         if holder is None and len(lists) > 1:
             raise DataError(
@@ -63,22 +61,10 @@ def _rows(path: Path, options: ReadOptions) -> list[Any]:
             )
         if holder is None:
             names = ", ".join(map(repr, found)) or "nothing"
-            raise DataError(f"the rows must be in a list, under one of {', '.join(_HOLDERS)}; it holds {names}.", path)
+            raise DataError(
+                f"the rows must be in a list, under one of {', '.join(_ROW_FIELDS)}; it holds {names}.", path
+            )
         found = found[holder]
     if not isinstance(found, list):
         raise DataError(f"this must be a list of rows, not {text.strip():.40}", path)
     return found
-
-
-def _problem(text: str, error: Exception, path: Path) -> DataError:
-    """What is wrong and where; Python's laxer decoder tells NaN and halves of characters apart."""
-    try:
-        json.dumps(json.loads(text), ensure_ascii=False).encode()
-    except json.JSONDecodeError as precise:
-        return DataError(not_json(precise), path, precise.lineno)
-    except UnicodeEncodeError as half:
-        broken = ord(half.object[half.start])
-        return DataError(f"a text holds half a character, \\u{broken:04x}, which can't be stored. Fix it.", path)
-    except (ValueError, RecursionError):
-        return DataError(f"this is not valid JSON: {error}.", path)
-    return DataError("this is not valid JSON: it holds NaN, Infinity or a number out of range.", path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from unswayed.base.errors import DataError
 from unswayed.base.values import Example
 from unswayed.data._encoding import read_line_blocks, suffix_of
 from unswayed.data._fields import Fields
+from unswayed.data._forms import record_of
 from unswayed.data._reader import ReadBlock, Reader, ReadOptions, open_bytes
-from unswayed.data._tagged import as_record
 
 # one object that holds the rows in a list, such as {"version": 1, "data": [{…}]}
 WRAPPED = re.compile(
@@ -34,7 +35,14 @@ class Jsonl(Reader):
     fields: Fields
 
     def accepts(self, path: Path) -> bool:
-        return super().accepts(path) or (path.is_file() and suffix_of(path) == ".json" and _first_is_object(path))
+        if super().accepts(path) or not path.is_file() or suffix_of(path) != ".json":
+            return super().accepts(path)
+        # A `.json` file may also be one value over many lines, or SQuAD's on one.
+        with open_bytes(path) as file:
+            line = file.readline(1 << 20).strip()
+        if b'"paragraphs"' in line[: 1 << 14] or WRAPPED.match(line) or SPLITS.match(line):
+            return False
+        return line.startswith(b"{") and (line.endswith(b"}") or len(line) > (1 << 19))
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         for examples, _, lines in self._blocks(path, options):
@@ -50,8 +58,12 @@ class Jsonl(Reader):
         row = before = 0  # examples and lines so far
         for lines in read_line_blocks(path, options.encoding):
             numbers = range(before + 1, before + len(lines) + 1)
-            records = _plain_objects(lines)
-            examples = None if records is None else self.fields.examples(row, records)
+            # A block of plain objects is turned into examples by columns; anything else is looked at line by line.
+            examples = None
+            with suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
+                records = list(map(_decode, lines))
+                if set(map(type, records)) == {dict}:
+                    examples = self.fields.examples(row, records)
             if examples is not None:
                 yield ReadBlock(examples, [path] * len(examples), list(numbers))
                 row += len(examples)
@@ -69,53 +81,31 @@ class Jsonl(Reader):
                 row += 1
 
 
-def _plain_objects(lines: list[str]) -> list[dict[str, Any]] | None:
-    """The objects that lines are; None if any is something else, which is then found one by one."""
-    try:
-        records = list(map(_decode, lines))
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return None
-    return records if set(map(type, records)) == {dict} else None
-
-
 def json_object(line: str, path: Path, number: int) -> dict[str, Any]:
     """The object that a line of JSON is; a `DataError` where it is none."""
     try:
         record = _decode(line)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise DataError(_json_problem(line, error), path, number) from error
-    record = as_record(record)
+        raise DataError(json_problem(line, error)[0], path, number) from error
+    record = record_of(record)
     if not isinstance(record, dict):
         raise DataError(f"a row must be an object {{…}}, not {line.strip():.40}", path, number)
     return record
 
 
-def not_json(error: json.JSONDecodeError) -> str:
-    """The sentence that says so, and where. Some of Python's messages end in the *at* that comes next."""
-    what = error.msg.removesuffix(" at")
-    return f"this is not valid JSON: {what} at column {error.colno}."
+def json_problem(text: str, error: Exception) -> tuple[str, int | None]:
+    """What is wrong with a text that did not decode, and in which of its lines.
 
-
-def _json_problem(line: str, error: Exception) -> str:
-    """What is wrong with a line that did not decode; Python's laxer decoder tells NaN and surrogates apart."""
+    Python's laxer decoder distinguishes NaN from halves of characters, and knows the place.
+    """
     try:
-        value = json.loads(line)
-        json.dumps(value, ensure_ascii=False).encode()
+        json.dumps(json.loads(text), ensure_ascii=False).encode()
     except UnicodeEncodeError as surrogate:
-        broken = surrogate.object[surrogate.start]
-        return f"the text holds half a character, \\u{ord(broken):04x}, which can't be stored. Fix or remove it."
-    except json.JSONDecodeError as precise:
-        return not_json(precise)
+        broken = ord(surrogate.object[surrogate.start])
+        return f"the text holds half a character, \\u{broken:04x}, which can't be stored. Fix or remove it.", None
+    except json.JSONDecodeError as precise:  # some messages end in the *at* that comes next
+        what = precise.msg.removesuffix(" at")
+        return f"this is not valid JSON: {what} at column {precise.colno}.", precise.lineno
     except (ValueError, RecursionError):
-        return f"this is not valid JSON: {error}."
-    return "this is not valid JSON: it holds NaN, Infinity or a number out of range. Give a label, or null."
-
-
-def _first_is_object(path: Path) -> bool:
-    """Is the first line a whole object? A `.json` file may also be one value over many lines, or SQuAD's on one."""
-    with open_bytes(path) as file:
-        line = file.readline(1 << 20).strip()
-    squad = b'"paragraphs"' in line[: 1 << 14]
-    if squad or WRAPPED.match(line) or SPLITS.match(line):
-        return False
-    return line.startswith(b"{") and (line.endswith(b"}") or len(line) > (1 << 19))
+        return f"this is not valid JSON: {error}.", None
+    return "this is not valid JSON: it holds NaN, Infinity or a number out of range. Give a label, or null.", None

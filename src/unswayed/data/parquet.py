@@ -10,18 +10,19 @@ import msgspec
 from unswayed.base.errors import DataError, StoredFileError
 from unswayed.base.json import decode
 from unswayed.base.values import Example, Json
+from unswayed.data._encoding import as_data_error
 from unswayed.data._fields import Fields
 from unswayed.data._reader import Reader, ReadOptions
-from unswayed.data.hf import Naming, naming_of
+from unswayed.data.hf import naming_of
 from unswayed.storage.parquet import read_batches, read_metadata
 
 
-class _Info(msgspec.Struct, frozen=True):
+class _DatasetInfo(msgspec.Struct, frozen=True):
     features: dict[str, Json] = {}
 
 
-class _About(msgspec.Struct, frozen=True):
-    info: _Info = _Info()
+class _Metadata(msgspec.Struct, frozen=True):
+    info: _DatasetInfo = _DatasetInfo()
 
 
 class Parquet(Reader):
@@ -33,29 +34,21 @@ class Parquet(Reader):
         self.file = path
         self.fields = fields = Fields(options)
         try:
-            naming = _namings(path)
+            try:  # class numbers become names, where Hugging Face `datasets` or `unswayed export` noted them
+                about = decode(read_metadata(path).get("huggingface", "{}").encode(), _Metadata)
+            except msgspec.MsgspecError:
+                about = _Metadata()  # somebody else's note
+            features = about.info.features.items()
+            naming = {column: name_of for column, feature in features if (name_of := naming_of(feature))}
             for names, columns in read_batches(path):
                 for column in naming.keys() & columns.keys():
-                    columns[column] = self._named(columns[column], naming[column], column)
+                    try:
+                        columns[column] = [naming[column](value) for value in columns[column]]
+                    except (LookupError, TypeError) as error:
+                        raise DataError(f"{column} has a class number without a name.", path) from error
                 for cells in zip(*columns.values(), strict=True):
                     self.line += 1
                     record = dict(zip(names, cells, strict=True))
                     yield fields.example(self.line - 1, record, path, self.line)
         except StoredFileError as error:
-            raise DataError(str(error).removeprefix(f"{path}: "), path) from error
-
-    def _named(self, values: list[Json], name_of: Naming, column: str) -> list[Json]:
-        try:
-            return [name_of(value) for value in values]
-        except (IndexError, TypeError) as error:
-            raise DataError(f"{column} has a class number without a name.", self.file) from error
-
-
-def _namings(path: Path) -> dict[str, Naming]:
-    """By column, what turns class numbers into names, where Hugging Face `datasets` or `unswayed export` noted them."""
-    try:
-        about = decode(read_metadata(path).get("huggingface", "{}").encode(), _About)
-    except msgspec.MsgspecError:
-        return {}  # somebody else's note
-    found = {column: naming_of(feature) for column, feature in about.info.features.items()}
-    return {column: name_of for column, name_of in found.items() if name_of is not None}
+            raise as_data_error(error, path) from error

@@ -33,39 +33,45 @@ class Promptfoo(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
-        tests = _tests(path)
-        self.equivalent = _rule(tests)
+        tests = _read_tests(path)
+        kinds = {check.get("type") for test in tests for check in _checks_of(test)} & {*_EXACT, *_CONTAINS}
+        self.equivalent = "exact" if kinds == set(_EXACT) else "contains"
         for row, test in enumerate(tests):
             self.line = row + 1
-            yield self._example(row, test, options)
+            yield self._example_of(row, test, options)
 
-    def _example(self, row: int, test: Json, options: ReadOptions) -> Example:
+    def _example_of(self, row: int, test: Json, options: ReadOptions) -> Example:
         given = test.get("vars") if isinstance(test, Mapping) else None
         if not isinstance(given, Mapping) or not given:
-            raise self._bad(f"test {row + 1} has no vars, such as {{question: …}}")
+            raise self._data_error(f"test {row + 1} has no vars, such as {{question: …}}")
         names = options.inputs or tuple(name for name in given if name not in (options.gold, *options.groups))
         for name in names:
             if name not in given:
-                raise self._bad(f"test {row + 1} has no variable {name!r}")
-        inputs = {str(name): self._text(row, str(name), given[name]) for name in names}
-        gold = given.get(options.gold) if options.gold else _gold(test)
+                raise self._data_error(f"test {row + 1} has no variable {name!r}")
+        inputs = {str(name): self._variable_text(row, str(name), given[name]) for name in names}
+        if options.gold:
+            gold = given.get(options.gold)
+        else:
+            known = (c.get("value") for c in _checks_of(test) if c.get("type") in (*_EXACT, *_CONTAINS))
+            gold = next(known, None)
+            gold = gold if isinstance(gold, str | int | float | list) else None
         groups = {name: str(given[name]) for name in options.groups if given.get(name) is not None}
         return Example(row, "", inputs, gold, groups)
 
-    def _text(self, row: int, name: str, value: Json) -> str:
+    def _variable_text(self, row: int, name: str, value: Json) -> str:
         if isinstance(value, bool | int | float):
             return str(value)
         if not isinstance(value, str):
-            raise self._bad(f"the variable {name!r} of test {row + 1} must be one text, not {value!r:.60}")
+            raise self._data_error(f"the variable {name!r} of test {row + 1} must be one text, not {value!r:.60}")
         if value.startswith("file://"):
-            raise self._bad(f"the variable {name!r} of test {row + 1} is in a file. Write its text in the test")
+            raise self._data_error(f"the variable {name!r} of test {row + 1} is in a file. Write its text in the test")
         return value
 
-    def _bad(self, problem: str) -> DataError:
+    def _data_error(self, problem: str) -> DataError:
         return DataError(f"{problem}.", self.file)
 
 
-def _tests(path: Path) -> list[Json]:
+def _read_tests(path: Path) -> list[Json]:
     try:
         import yaml  # type: ignore[import-untyped]
     except ImportError as error:
@@ -81,17 +87,6 @@ def _tests(path: Path) -> list[Json]:
     return tests
 
 
-def _checks(test: Json) -> list[Mapping[str, Any]]:
+def _checks_of(test: Json) -> list[Mapping[str, Any]]:
     checks = test.get("assert") if isinstance(test, Mapping) else None
     return [check for check in checks if isinstance(check, Mapping)] if isinstance(checks, list) else []
-
-
-def _gold(test: Json) -> Json:
-    found = next((check.get("value") for check in _checks(test) if check.get("type") in (*_EXACT, *_CONTAINS)), None)
-    return found if isinstance(found, str | int | float | list) else None
-
-
-def _rule(tests: list[Json]) -> str:
-    """`exact` where every test with gold says `equals`, else `contains`."""
-    kinds = {check.get("type") for test in tests for check in _checks(test)} & {*_EXACT, *_CONTAINS}
-    return "exact" if kinds == set(_EXACT) else "contains"

@@ -30,8 +30,13 @@ class Slu(Reader):
         for row, lines in enumerate(zip_longest(*map(read_lines, files))):
             self.line = row + 1
             if None in lines:
-                raise _ends_early(lines, files, self.line)
-            tokens, tags, intent = _split(lines[0]), _split(lines[1]), lines[2].strip()
+                longer = next(file for file, text in zip(files, lines, strict=True) if text is not None)
+                raise DataError(
+                    f"the file ends after {row} lines, but {longer.name} goes on. All three must have as many lines.",
+                    files[lines.index(None)],
+                    self.line,
+                )
+            tokens, tags, intent = _split_tokens(lines[0]), _split_tokens(lines[1]), lines[2].strip()
             if len(tokens) != len(tags):
                 raise DataError(f"{len(tags)} tags for the {len(tokens)} tokens of {files[0]}:{self.line}.",
                                 files[1], self.line)  # fmt: skip
@@ -44,17 +49,7 @@ class Slu(Reader):
             yield Example(row, "", {"text": " ".join(tokens)}, {"intent": intent, "slots": tags})
 
 
-def _split(line: str) -> list[str]:
+def _split_tokens(line: str) -> list[str]:
     """What spaces separate; other white space may belong to a token."""
     tokens = line.strip().split(" ")
     return [token for token in tokens if token] if "" in tokens else tokens
-
-
-def _ends_early(lines: tuple[str | None, ...], files: list[Path], line: int) -> DataError:
-    """One of the files has a line where another has none."""
-    short, longer = files[lines.index(None)], next(f for f, text in zip(files, lines, strict=True) if text is not None)
-    return DataError(
-        f"the file ends after {line - 1} lines, but {longer.name} goes on. All three must have as many lines.",
-        short,
-        line,
-    )

@@ -14,7 +14,7 @@ from unswayed.data._encoding import read_text
 from unswayed.data._reader import Reader, ReadOptions, open_bytes
 
 
-class _Answer(msgspec.Struct):
+class _SquadAnswer(msgspec.Struct):
     text: str
     answer_start: int = -1
 
@@ -22,7 +22,7 @@ class _Answer(msgspec.Struct):
 class _Question(msgspec.Struct):
     question: str
     id: str | int
-    answers: list[_Answer] = []
+    answers: list[_SquadAnswer] = []
     is_impossible: bool = False
 
 
@@ -35,7 +35,7 @@ class _Article(msgspec.Struct):
     paragraphs: list[_Paragraph]
 
 
-class _File(msgspec.Struct):
+class _SquadFile(msgspec.Struct):
     data: list[_Article]
 
 
@@ -56,7 +56,11 @@ class Squad(Reader):
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
         self.line = 0
-        for paragraph in _paragraphs(path, options.encoding):
+        try:
+            articles = decode(read_text(path, options.encoding), _SquadFile).data
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise DataError(f"this is not a file in SQuAD's form: {error}.", path) from error
+        for paragraph in (paragraph for article in articles for paragraph in article.paragraphs):
             for question in paragraph.qas:
                 self.line += 1
                 inputs = {"question": question.question, "context": paragraph.context}
@@ -72,16 +76,6 @@ def is_squad(path: Path) -> bool:
     with open_bytes(path) as file:
         start = file.read(1 << 14)
     return start.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{") and b'"paragraphs"' in start
-
-
-def _paragraphs(path: Path, encoding: str | None = None) -> Iterator[_Paragraph]:
-    content = read_text(path, encoding)
-    try:
-        articles = decode(content, _File).data
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise DataError(f"this is not a file in SQuAD's form: {error}.", path) from error
-    for article in articles:
-        yield from article.paragraphs
 
 
 def answer_at(text: str, given: int, context: str) -> Json:

@@ -16,7 +16,7 @@ from unswayed.data.conll import looks_like_conll
 
 _LONGEST_CELL = (1 << 31) - 1  # the csv module's own limit is 128 kB
 
-Row = tuple[int, list[str]]  # the line that a row begins on, and its cells
+NumberedRow = tuple[int, list[str]]  # the line that a row begins on, and its cells
 
 
 class Tabular(Reader):
@@ -29,9 +29,14 @@ class Tabular(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
-        rows = (csv_rows if suffix_of(path) == ".csv" else _tsv_rows)(path, encoding=options.encoding)
+        is_csv = suffix_of(path) == ".csv"
+        if is_csv:
+            rows = csv_rows(path, encoding=options.encoding)
+        else:
+            texts = map(without_break, read_lines(path, options.encoding))
+            rows = ((line, text.split("\t") if text else []) for line, text in enumerate(texts, 1))
         _, header = next(rows, (0, []))
-        _check_header(header, path)
+        refuse_repeated(header, path)
         self.fields = fields = Fields(options, cells=True)
         row = 0
         for line, cells in rows:
@@ -40,13 +45,22 @@ class Tabular(Reader):
             self.line = line
             cells = cells or [""]
             if len(cells) != len(header):
-                raise DataError(_wrong_width(cells, header, path), path, line)
+                cause = (
+                    "A cell that holds the separator or a line break must stand in quotation marks."
+                    if is_csv
+                    else "A tab-separated cell can't hold a tab or a line break; use CSV or JSONL for such texts."
+                )
+                raise DataError(
+                    f"this row has {len(cells)} cells, but the header has {len(header)} ({', '.join(header)}). {cause}",
+                    path,
+                    line,
+                )
             record = {name: cell for name, cell in zip(header, cells, strict=True) if name}
             yield fields.example(row, record, path, line)
             row += 1
 
 
-def csv_rows(path: Path, delimiter: str | None = None, encoding: str | None = None) -> Iterator[Row]:
+def csv_rows(path: Path, delimiter: str | None = None, encoding: str | None = None) -> Iterator[NumberedRow]:
     """The rows of a CSV file, whose delimiter is guessed from its header unless given."""
     csv.field_size_limit(_LONGEST_CELL)
     if delimiter is None:
@@ -85,22 +99,8 @@ def csv_records(
             yield line, dict(zip(header, cells, strict=True))
 
 
-def _tsv_rows(path: Path, encoding: str | None = None) -> Iterator[Row]:
-    for line, text in enumerate(read_lines(path, encoding), 1):
-        text = without_break(text)
-        yield line, text.split("\t") if text else []
-
-
-def _check_header(header: list[str], path: Path) -> None:
+def refuse_repeated(header: Sequence[str], path: Path) -> None:
+    """Raises if two columns of a header have the same name."""
     twice = next((name for name, count in Counter(header).items() if count > 1 and name), None)
     if twice is not None:
         raise DataError(f"the header has the column {twice!r} twice. Rename one of them.", path, 1)
-
-
-def _wrong_width(cells: list[str], header: list[str], path: Path) -> str:
-    cause = (
-        "A cell that holds the separator or a line break must stand in quotation marks."
-        if suffix_of(path) == ".csv"
-        else "A tab-separated cell can't hold a tab or a line break; use CSV or JSONL for such texts."
-    )
-    return f"this row has {len(cells)} cells, but the header has {len(header)} ({', '.join(header)}). {cause}"

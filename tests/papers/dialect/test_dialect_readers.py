@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from unswayed.base.errors import DataError, UsageError
-from unswayed.data import Kind, ReadOptions, import_corpus, read_examples, task_and_language
+from unswayed.data import DataKind, ReadOptions, import_corpus, read_examples, task_and_language
 from unswayed.papers.dialect.corpora import read_pairs, read_segments
 
 SHARED = Path(__file__).parents[3] / "../shared/data"
@@ -78,7 +78,7 @@ def test_indian_english_pairs(tmp_path: Path) -> None:
     )
     (tmp_path / "pairs_derived.tsv").write_text(text, encoding="utf-8")
     assert [e.inputs["text"] for e in read_examples(tmp_path)] == ["So I came.", "I go"]
-    assert task_and_language(tmp_path) == Kind("text", "en", False)
+    assert task_and_language(tmp_path) == DataKind("text", "en", False)
     variants = list(import_corpus(tmp_path, tmp_path.parent / "ie").variants())
     assert [(v.draw, v.note) for v in variants] == [(0, 'General Extender "and all"'), (1, "Focus Only")]
     (tmp_path / "pairs_derived.tsv").write_text(text + "Focus Only\t\tI go\n", encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 from unswayed.base.edits import slots_of
 from unswayed.base.errors import DataError
 from unswayed.base.values import Example
-from unswayed.data import Kind, ReadOptions, read_examples, task_and_language
+from unswayed.data import DataKind, ReadOptions, read_examples, task_and_language
 
 HEADER = "answerid;scenario;intent;answer_annotation;answer_from_anno;answer_from_user\n"
 CORPUS = Path(__file__).resolve().parents[3] / "../shared/data/nlu_ed/KFold_1"
@@ -32,7 +32,7 @@ def test_slots_become_tags_and_marks_stay_with_their_token(tmp_path: Path) -> No
     assert one.gold == {"intent": "alarm_set", "slots": ["O", "O", "O", "B-time", "I-time", "B-date"]}
     assert two == Example(1, two.id, {"text": "ask bob, now"}, {"intent": "alarm_set", "slots": ["O", "B-person", "O"]})
     assert three.gold["slots"] == ["B-a", "B-a"]
-    assert task_and_language(place) == Kind("slu", "en", False)
+    assert task_and_language(place) == DataKind("slu", "en", False)
 
 
 @pytest.mark.parametrize(

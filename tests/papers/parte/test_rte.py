@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from unswayed.base.errors import DataError
-from unswayed.data import Kind, ReadOptions, import_corpus, read_examples, task_and_language
+from unswayed.data import DataKind, ReadOptions, import_corpus, read_examples, task_and_language
 from unswayed.papers.parte.corpora import read_pairs
 from unswayed.storage.suite import Suite
 
@@ -46,7 +46,7 @@ def test_an_xml_file_and_its_folder(tmp_path: Path) -> None:
     assert found[0].id == "rte2_dev_1"
     assert found[0].groups == {"task": "IR", "challenge": "RTE2"}
     assert list(read_examples(tmp_path)) == found
-    assert task_and_language(tmp_path) == Kind("classify", "en", False)
+    assert task_and_language(tmp_path) == DataKind("classify", "en", False)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A column of ids that was taken for labels is found while it is read."""
+"""Checks of examples: a column of ids that was taken for labels, and remembered ids beside a plain dict."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from pathlib import Path
 
 import commands
 import pytest
+from hypothesis import given, strategies as st
 
 import unswayed
 from unswayed.base.errors import DataError
-from unswayed.data import ReadOptions, read_examples
+from unswayed.data import ReadOptions, _checks, read_examples
+from unswayed.data._checks import LineIndex
 
 
 def written(folder: Path, values: list[str], gold: str = "label") -> Path:
@@ -68,3 +70,24 @@ def test_between_the_two_it_warns(
 def test_named_labels_are_meant(tmp_path: Path) -> None:
     values = [f"u{i}" for i in range(200)]
     assert len(list(read_examples(written(tmp_path, values), ReadOptions(labels=tuple(values))))) == 200
+
+
+@given(st.lists(st.tuples(st.text(max_size=3), st.integers(0, 10**9))))
+def test_they_are_a_dict(rows):
+    ids, lines = LineIndex(), {}
+    for id, line in rows:
+        assert ids.add(id, line) == lines.get(id)
+        lines.setdefault(id, line)
+
+
+def test_they_grow(monkeypatch):
+    monkeypatch.setattr(_checks, "_MIN_PLACES", 4)
+    ids = LineIndex()
+    assert [ids.add(f"id {i}", i) for i in range(2000)] == [None] * 2000
+    assert [ids.add(f"id {i}", -1) for i in range(2000)] == list(range(2000))
+
+
+def test_half_a_character_and_line_0():
+    ids = LineIndex()
+    assert ids.add("\ud800", 0) is None
+    assert ids.add("\ud800", 1) == 0

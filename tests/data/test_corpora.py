@@ -179,7 +179,7 @@ def test_a_disk_that_fills_up_is_said_so_wherever_it_shows(server: Server, tmp_p
     """The same without root: the error comes on closing, when the system writes what it had buffered."""
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")
-    monkeypatch.setattr(_corpora, "_partial", lambda target: _link(target))
+    monkeypatch.setattr(_corpora, "_partial_path", lambda target: _link(target))
     with pytest.raises(PullError, match="the disk is full"):
         pull("tiny", tmp_path, server.url)
     assert files_under(tmp_path) == {}

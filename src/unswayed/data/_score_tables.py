@@ -1,4 +1,6 @@
-"""Tables of scores: one a row by example and condition, or by system and segment as WMT publishes them."""
+"""Tables for testing a metric: scores by example and condition, scores by system and segment as WMT publishes them,
+and rows of a reference, the same meaning in another dialect, and a text whose meaning changed.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,11 @@ SCORE = ("SCORE", "score", "SCR", "RAW.SCR", "raw", "metric", "value")
 def read_score_table(path: Path, example: str, condition: str, score: str) -> ScoreTable:
     """A table with a row for each score, by the names of its columns."""
     rows = table_rows(path)
-    header = _header(rows, path)
-    places = [_place(header, name, path) for name in (example, condition, score)]
+    header = _read_header(rows, path)
+    for name in (example, condition, score):
+        if name not in header:
+            raise UnknownName(f"column of {path}", name, [h for h in header if h])
+    places = [header.index(name) for name in (example, condition, score)]
     found = ScoreTable([], [], [])
     seen_width = len(header)
     for line, cells in rows:
@@ -45,7 +50,7 @@ def read_score_table(path: Path, example: str, condition: str, score: str) -> Sc
             raise DataError(f"this row has {len(cells)} cells, the header {seen_width}.", path, line)
         found.examples.append(cells[places[0]])
         found.conditions.append(cells[places[1]])
-        found.scores.append(_number(cells[places[2]], path, line, empty=True))
+        found.scores.append(_score_number(cells[places[2]], path, line, empty=True))
     if not found.scores:
         raise DataError("there is no score in this table.", path)
     return found
@@ -54,9 +59,9 @@ def read_score_table(path: Path, example: str, condition: str, score: str) -> Sc
 def read_segment_scores(path: Path, score: str, finite: bool = False) -> list[SegmentScore]:
     """System, segment and score of each row. Columns go by WMT's names or plain ones; `score` is tried first."""
     rows = table_rows(path)
-    header = _header(rows, path)
-    system, segment = _any_place(header, SYSTEM, path), _any_place(header, SEGMENT, path)
-    value = _any_place(header, (score, *SCORE), path)
+    header = _read_header(rows, path)
+    system, segment = _first_column(header, SYSTEM, path), _first_column(header, SEGMENT, path)
+    value = _first_column(header, (score, *SCORE), path)
     found: dict[tuple[str, str], SegmentScore] = {}
     for line, cells in rows:
         if len(cells) <= max(system, segment, value):
@@ -64,7 +69,7 @@ def read_segment_scores(path: Path, score: str, finite: bool = False) -> list[Se
         key = cells[system], cells[segment]
         if key in found:
             raise DataError(f"system {key[0]!r} has two scores for segment {key[1]!r}.", path, line)
-        number = _number(cells[value], path, line)
+        number = _score_number(cells[value], path, line)
         if finite and not isfinite(number):
             raise DataError(f"the score {cells[value]!r} is not a finite number.", path, line)
         found[key] = SegmentScore(*key, number)
@@ -86,30 +91,74 @@ def table_rows(path: Path, encoding: str | None = None) -> Iterator[tuple[int, l
     yield from ((line, cells) for line, cells in csv_rows(path, encoding=encoding) if cells)
 
 
-def _header(rows: Iterator[tuple[int, list[str]]], path: Path) -> list[str]:
+def _read_header(rows: Iterator[tuple[int, list[str]]], path: Path) -> list[str]:
     _, header = next(rows, (0, []))
     if not header:
         raise DataError("the file is empty; a header with the columns' names is needed.", path)
     return [name.strip() for name in header]
 
 
-def _place(header: Sequence[str], name: str, path: Path) -> int:
-    if name not in header:
-        raise UnknownName(f"column of {path}", name, [h for h in header if h])
-    return list(header).index(name)
-
-
-def _any_place(header: Sequence[str], names: Sequence[str], path: Path) -> int:
+def _first_column(header: Sequence[str], names: Sequence[str], path: Path) -> int:
     place = next((list(header).index(name) for name in names if name in header), None)
     if place is None:
         raise DataError(f"the header {', '.join(header)} has none of the columns {', '.join(names)}.", path, 1)
     return place
 
 
-def _number(cell: str, path: Path, line: int, empty: bool = False) -> float:
+def _score_number(cell: str, path: Path, line: int, empty: bool = False) -> float:
     if empty and cell.strip().lower() in ("", "na", "none", "null"):
         return float("nan")
     try:
         return float(cell)
     except ValueError:
         raise DataError(f"the score {cell!r:.40} is not a number.", path, line) from None
+
+
+COLUMNS = ("reference", "dialect", "changed")
+SOURCE = "source"
+
+
+class MeaningPair(NamedTuple):
+    """Two candidates for one reference. `source` is the text that they translate, where the file has it."""
+
+    reference: str
+    dialect: str
+    changed: str
+    source: str | None = None
+
+
+def read_meaning_pairs(path: Path, encoding: str | None = None) -> list[MeaningPair]:
+    """A TSV or CSV file with columns of these names, or without a header and with these three columns in order."""
+    first = next(read_lines(path, encoding), "")
+    if first.strip() and not any(mark in first for mark in "\t,;"):
+        raise DataError(f"the columns {', '.join(COLUMNS)} must be separated by tabs or commas.", path, 1)
+    found = []
+    places: list[int] = []
+    source: int | None = None
+    width = 0
+    for line, cells in table_rows(path, encoding):
+        names = [cell.strip().lower() for cell in cells]
+        if not width:
+            width = len(cells)
+            named = set(COLUMNS) & set(names)
+            if named and named != set(COLUMNS):
+                lacking = ", ".join(name for name in COLUMNS if name not in names)
+                raise DataError(
+                    f"the header lacks {lacking}. Columns: {', '.join(COLUMNS)}, and {SOURCE} if needed.", path, 1
+                )
+            places = [names.index(name) for name in COLUMNS] if named else [0, 1, 2]
+            source = names.index(SOURCE) if named and SOURCE in names else None
+            if named:
+                continue
+        if len(cells) != width or width < len(COLUMNS):
+            wanted = width if width >= len(COLUMNS) else len(COLUMNS)
+            raise DataError(f"this row has {len(cells)} columns; {wanted} are expected.", path, line)
+        texts = [cells[place].strip() for place in places]
+        if not all(texts):
+            empty = next(name for name, text in zip(COLUMNS, texts, strict=True) if not text)
+            raise DataError(f"the {empty} is empty.", path, line)
+        reference, dialect, changed = texts
+        found.append(MeaningPair(reference, dialect, changed, None if source is None else cells[source].strip()))
+    if not found:
+        raise DataError(f"there are no rows. Each row needs {', '.join(COLUMNS)}.", path)
+    return found
