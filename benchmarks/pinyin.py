@@ -30,7 +30,7 @@ from unswayed.lab.realism.judge import Judge
 from unswayed.measure.files import distances
 from unswayed.systems.opening import open_system
 from unswayed.vary.keyboard.homophone import Homophone
-from unswayed.vary.keyboard.ime import ENGINES, lacking
+from unswayed.vary.keyboard.ime import engines, missing_file
 from unswayed.vary.keyboard.pinyin import Pinyin
 from unswayed.vary.operator import Operator, Text
 
@@ -193,7 +193,9 @@ def harm(engine: str, seeds: Sequence[int]) -> Iterator[Row]:
 def rows() -> Iterator[Row]:
     """Every engine on the same sentences."""
     texts = questions()
-    names = {f'unswayed keyboard/pinyin?{{"engine":"{name}"}}': name for name in ENGINES if not lacking(name)}
+    names = {
+        f'unswayed keyboard/pinyin?{{"engine":"{name}"}}': name for name in engines.names() if not missing_file(name)
+    }
     with ExitStack() as stack:
         found = side_by_side([stack.enter_context(Worker(sys.executable, name, texts)) for name in names])
     for name, engine in names.items():
@@ -204,8 +206,8 @@ def rows() -> Iterator[Row]:
             ours=found[name].rate,
             note=f"{found[name].start:.1f} s to the first; {found[name].memory:.0f} MB",
         )
-    for engine in ENGINES:
-        if missing := lacking(engine):
+    for engine in engines.names():
+        if missing := missing_file(engine):
             yield Row(f"typing: {engine}", f"typing by pinyin, {engine}", None, note=f"not here: {missing}")
     yield unseen(texts)
     pairs = (texts * 50)[:100_000], (texts[1:] * 51)[:100_000]
@@ -243,7 +245,7 @@ def long_rows(engine: str = "embedded") -> Iterator[Row]:
 
 def main() -> None:
     words = sys.argv[1:]
-    engine = next((word for word in words if word.split("+")[0] in ENGINES), "embedded")
+    engine = next((word for word in words if word.split("+")[0] in engines.names()), "embedded")
     long = {"realism": realism, "people": unseen_people, "harm": harm}
     parts = [word for word in words if word in ("speed", *long)] or ["speed", *long]
     for part in parts:

@@ -44,11 +44,17 @@ class Registry(Generic[T]):
     """The classes of one kind by name. `base` is the class that each of them extends."""
 
     def __init__(
-        self, kind: str, base: type[T], package: str | None = None, folders: bool = False, besides: Sequence[str] = ()
+        self,
+        kind: str,
+        base: type[T],
+        package: str | None = None,
+        folders: bool = False,
+        besides: Sequence[str] = (),
+        more: Sequence[str] = (),
     ) -> None:
-        """`besides` are folders of the package whose files have a registry of their own."""
+        """`besides` are folders of the package whose files have a registry of their own; `more` are other packages."""
         self.kind, self.base = kind, base
-        self.package, self.folders, self.besides = package, folders, besides
+        self.package, self.folders, self.besides, self.more = package, folders, besides, more
         self.group = f"unswayed.{kind}s"
         self._loaded: dict[str, type[T]] = {}
 
@@ -95,7 +101,8 @@ class Registry(Generic[T]):
         if self.package is None:
             return {}
         if not self.folders:
-            return {name: f"{self.package}.{name}" for name in public_modules(files(self.package))}
+            packages = (self.package, *self.more)
+            return {name: f"{package}.{name}" for package in packages for name in public_modules(files(package))}
         places = [place for place in files(self.package).iterdir() if place.is_dir() and place.name not in self.besides]
         return {
             f"{place.name}/{name}": f"{self.package}.{place.name}.{name}"

@@ -93,15 +93,15 @@ def _lacking(requirements: list[str]) -> list[str]:
 
 def _input_methods() -> list[dict[str, str]]:
     """The pinyin engines that `keyboard/pinyin` can type with."""
-    from unswayed.vary.keyboard.ime import ENGINES, install_line, lacking
+    from unswayed.vary.keyboard.ime import engines, install_line, missing_file
 
     return [
         _row(
             f"input method {name}",
-            "absent" if lacking(name) else "ok",
-            install_line(name) if lacking(name) else "found",
+            "absent" if missing_file(name) else "ok",
+            install_line(name) if missing_file(name) else "found",
         )
-        for name in ENGINES
+        for name in engines.names()
     ]
 
 

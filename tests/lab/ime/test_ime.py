@@ -11,15 +11,15 @@ from hypothesis import given, settings, strategies as st
 
 from unswayed.base.errors import UnknownName
 from unswayed.vary.keyboard import ime
-from unswayed.vary.keyboard.ime import ENGINES, EngineMissing, engine, typable
+from unswayed.vary.keyboard.ime import EngineMissing, engines, open_engine, typable
 
 
-@pytest.fixture(params=sorted(ENGINES), scope="module")
+@pytest.fixture(params=engines.names(), scope="module")
 def method(request: pytest.FixtureRequest) -> ime.Engine:
-    lacks = ime.lacking(request.param)
+    lacks = ime.missing_file(request.param)
     if lacks:
         pytest.skip(f"no {lacks} here; install it with: {ime.install_line(request.param)}")
-    return engine(request.param)
+    return open_engine(request.param)
 
 
 def test_it_knows_common_words(method: ime.Engine) -> None:
@@ -85,9 +85,9 @@ def test_any_keys_are_survived(method: ime.Engine, keys: str) -> None:
 
 
 def test_ambiguous_runs_do_not_abort_google() -> None:
-    if ime.lacking("google"):
+    if ime.missing_file("google"):
         pytest.skip("libgooglepinyin0 is not installed")
-    code = "from unswayed.vary.keyboard.ime import engine; e = engine('google')\n"
+    code = "from unswayed.vary.keyboard.ime import open_engine; e = open_engine('google')\n"
     code += "for n in range(1, 61): [e.candidates((k * n)[:60]) for k in ('a', 'an', 'ang', 'er', 'gan', 'xian')]"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
@@ -95,8 +95,8 @@ def test_ambiguous_runs_do_not_abort_google() -> None:
 def test_the_process_ends_well_and_leaves_nothing(method: ime.Engine, tmp_path_factory: pytest.TempPathFactory) -> None:
     place = tmp_path_factory.mktemp("tmp")
     code = (
-        "from unswayed.vary.keyboard.ime import engine; "
-        f"print(engine({method.name!r}).candidates('beijing', 1)[0].text)"
+        "from unswayed.vary.keyboard.ime import open_engine; "
+        f"print(open_engine({method.name!r}).candidates('beijing', 1)[0].text)"
     )
     environment = {**os.environ, "TMPDIR": str(place)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
@@ -106,9 +106,9 @@ def test_the_process_ends_well_and_leaves_nothing(method: ime.Engine, tmp_path_f
 
 
 def test_what_is_missing_is_named_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ENGINES, "google", ime.Install("libgooglepinyin0", ("lib/not/there.so",)))
-    engine.cache_clear()
+    monkeypatch.setattr(engines.get("google"), "files", ("lib/not/there.so",))
+    open_engine.cache_clear()
     with pytest.raises(EngineMissing, match="apt-get install .*libgooglepinyin0"):
-        engine("google")
+        open_engine("google")
     with pytest.raises(UnknownName, match="google"):
-        engine("gogle")
+        open_engine("gogle")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.vary.keyboard import ime
+from unswayed.lab import ime
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
@@ -29,9 +29,9 @@ def built(cache: Path) -> Path:
 
 
 def test_it_is_compiled_once_and_found_again(cache: Path) -> None:
-    assert ime.shim("probe", []).answer() == 42
+    assert ime.load_shim("probe", []).answer() == 42
     first = built(cache).stat().st_ino
-    ime.shim("probe", [])
+    ime.load_shim("probe", [])
     assert built(cache).stat().st_ino == first
     assert stat.S_IMODE(cache.stat().st_mode) == 0o700
 
@@ -41,12 +41,12 @@ def test_a_tampered_one_is_compiled_again(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     loaded: list[bytes] = []
-    monkeypatch.setattr(ime, "load", lambda name, library: loaded.append(Path(library).read_bytes()))
-    ime.shim("probe", [])
+    monkeypatch.setattr(ime, "load_library", lambda name, library: loaded.append(Path(library).read_bytes()))
+    ime.load_shim("probe", [])
     file = built(cache)
     right = file.read_bytes()
     if how == "another":
-        ime._compile("evil", tmp_path / "evil.cpp", tmp_path / "evil.so", [])
+        ime.compile_shim("evil", tmp_path / "evil.cpp", tmp_path / "evil.so", [])
         file.write_bytes((tmp_path / "evil.so").read_bytes())
     elif how == "cut":
         file.write_bytes(right[:100])
@@ -55,7 +55,7 @@ def test_a_tampered_one_is_compiled_again(
     else:
         file.rename(tmp_path / "elsewhere.so")
         file.symlink_to(tmp_path / "elsewhere.so")
-    ime.shim("probe", [])
+    ime.load_shim("probe", [])
     assert loaded == [right, right]
     assert not file.is_symlink()
     assert stat.S_IMODE(file.stat().st_mode) == 0o700

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from unswayed.base.seeds import Seeds
 from unswayed.vary.chinese import _TOTAL, _UNKNOWN, lexicon
-from unswayed.vary.keyboard.ime import engine
+from unswayed.vary.keyboard.ime import open_engine
 from unswayed.vary.keyboard.ime.embedded import _BEAM, _LONGEST, _WORD_COST, Embedded
 from unswayed.vary.keyboard.pinyin import Pinyin
 from unswayed.vary.operator import Text
@@ -39,7 +39,7 @@ _RUNS = st.text("请问花呗怎么提前还款支付宝账户余额乡村振兴
 
 
 def embedded() -> Embedded:
-    found = engine("embedded")
+    found = open_engine("embedded")
     assert isinstance(found, Embedded)
     return found
 

@@ -16,7 +16,7 @@ from unswayed.vary.chinese_slips import slips
 from unswayed.vary.keyboard._keys import slip
 from unswayed.vary.keyboard._typist import Typist
 from unswayed.vary.keyboard.homophone import Homophone, homophones
-from unswayed.vary.keyboard.ime import engine, lacking
+from unswayed.vary.keyboard.ime import missing_file, open_engine
 from unswayed.vary.keyboard.pinyin import Pinyin
 from unswayed.vary.operator import UNALTERED, Text
 from unswayed.vary.typists import MARKS, WORD_KINDS, Sitting, typists
@@ -103,7 +103,7 @@ def test_people_differ() -> None:
 
 
 def test_engines_give_other_words() -> None:
-    if lacking("google"):
+    if missing_file("google"):
         pytest.skip("libgooglepinyin0 is not installed")
     assert typed(TEXTS * 5, operator=Pinyin(engine="google")) != typed(TEXTS * 5)
     both = Pinyin(engine="google+embedded")
@@ -135,7 +135,7 @@ def test_the_texts_of_an_example_are_typed_in_one_sitting() -> None:
     profile = msgspec.structs.replace(
         typists().people[-1], other=0.0, missing=3.0, sittings=[sitting(cut=1.0), sitting()]
     )
-    typist, seeds = Typist(profile, engine("embedded")), Seeds(0, "keyboard/pinyin", 2)
+    typist, seeds = Typist(profile, open_engine("embedded")), Seeds(0, "keyboard/pinyin", 2)
     text, cut = TEXTS[2], []
     for i in range(60):
         one, two = (apply(text, typist.type(text, seeds.stream(str(i), 0, field))) for field in "ab")
@@ -150,13 +150,13 @@ def test_fitting_tells_sittings_apart() -> None:
     """Someone who types a hundred rows without their ends and a hundred without closing marks."""
     clean = [t.rstrip("。？”") + f"{i}号楼的邻居。" for i in range(40) for t in TEXTS]
     rows = [[t[:-3] if i < 100 else t[:-1]] for i, t in enumerate(clean)]
-    first, second = fit_typist([[t] for t in clean], rows, engine("embedded"), rounds=2).sittings
+    first, second = fit_typist([[t] for t in clean], rows, open_engine("embedded"), rounds=2).sittings
     assert first.cut > 0.8 > 0.1 > second.cut
     assert second.lost["close"] > 0.8
 
 
 def test_phrases_of_input_methods_are_offered() -> None:
-    assert [c.text for c in engine("embedded").candidates("jizhe", 2)] == ["记者", "急着"]
+    assert [c.text for c in open_engine("embedded").candidates("jizhe", 2)] == ["记者", "急着"]
     assert "急着" not in lexicon().frequency  # texts are not cut into words by them
 
 
@@ -174,14 +174,14 @@ def test_fitting_finds_the_rates_that_made_the_texts() -> None:
 
     def made(profile: object) -> list[str]:
         seeds = Seeds(5, "t", 1)
-        selves = [Typist(profile, engine("embedded")) for _ in range(100)]  # type: ignore[arg-type]
+        selves = [Typist(profile, open_engine("embedded")) for _ in range(100)]  # type: ignore[arg-type]
         return [apply(t, selves[i % 100].type(t, seeds.stream(str(i), i % 100))) for i, t in enumerate(clean)]
 
     for profile in (one, other):
         texts = made(profile)
         rows = [[t] for t in clean]
-        again = made(fit_typist(rows, [[t] for t in texts], engine("embedded"), rounds=3))
-        wanted, got = (count(rows, [[t] for t in made_of], engine("embedded")) for made_of in (texts, again))
+        again = made(fit_typist(rows, [[t] for t in texts], open_engine("embedded"), rounds=3))
+        wanted, got = (count(rows, [[t] for t in made_of], open_engine("embedded")) for made_of in (texts, again))
         for kind in ("select_full", "input_full", "omitted"):
             assert got.total(kind) == pytest.approx(wanted.total(kind), rel=0.5, abs=15), kind
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes as c
 
+from unswayed.lab.ime import find_data_file, load_library, make_user_folder
 from unswayed.vary.chinese import lexicon
-from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing, data_file, load, user_folder
+from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing
 
 # Longer keys with many ways to read them, such as `ananananananananan`, make the decoder abort. Nobody types
 # so many before choosing; the rest stays to be typed.
@@ -14,10 +15,12 @@ _MOST_KEYS, _MOST_CHARACTERS = 16, 16
 
 class Google(Engine):
     name = "google"
+    packages = "libgooglepinyin0"
+    files = ("lib/*/libgooglepinyin.so.0", "lib/*/googlepinyin/data/dict_pinyin.dat")
 
     def __init__(self) -> None:
         super().__init__()
-        lib = load(self.name, "libgooglepinyin.so.0")
+        lib = load_library(self.name, "libgooglepinyin.so.0")
         lib.im_open_decoder.restype = c.c_bool
         lib.im_open_decoder.argtypes = [c.c_char_p, c.c_char_p]
         lib.im_search.restype = c.c_size_t
@@ -27,8 +30,8 @@ class Google(Engine):
         lib.im_get_spl_start_pos.restype = c.c_size_t
         lib.im_get_spl_start_pos.argtypes = [c.POINTER(c.POINTER(c.c_uint16))]
         lib.im_set_max_lens.argtypes = [c.c_size_t, c.c_size_t]
-        words = data_file("lib/*/googlepinyin/data/dict_pinyin.dat")
-        user = user_folder(self.name) / "user.dat"
+        words = find_data_file("lib/*/googlepinyin/data/dict_pinyin.dat")
+        user = make_user_folder(self.name) / "user.dat"
         if not lib.im_open_decoder(str(words).encode(), str(user).encode()):
             raise EngineMissing(self.name, f"{words} can't be opened")
         lib.im_set_max_lens(_MOST_KEYS, _MOST_CHARACTERS)
@@ -58,7 +61,3 @@ def _cut(keys: str) -> str:
             return keys[:at].rstrip("'")
         at = end
     return keys
-
-
-def open_engine() -> Engine:
-    return Google()

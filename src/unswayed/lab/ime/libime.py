@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import ctypes as c
 
-from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing, data_file, shim, used_keys
+from unswayed.lab.ime import count_used_keys, find_data_file, load_shim
+from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing
 
 _FLAGS = ["-I/usr/include/LibIME", "-I/usr/include/Fcitx5/Utils", "-lIMEPinyin", "-lIMECore", "-lFcitx5Utils"]
 
 
 class LibIme(Engine):
     name = "libime"
+    packages = (
+        "g++ libboost-dev libfcitx5utils-dev libime-data libime-data-language-model libimecore-dev libimepinyin-dev"
+    )
+    files = ("bin/g++", "include/LibIME", "include/Fcitx5/Utils", "share/libime/sc.dict", "lib/*/libime/zh_CN.lm")
 
     def __init__(self) -> None:
         super().__init__()
-        words, model = data_file("share/libime/sc.dict"), data_file("lib/*/libime/zh_CN.lm")
-        lib = self._lib = shim(self.name, _FLAGS)
+        words, model = find_data_file("share/libime/sc.dict"), find_data_file("lib/*/libime/zh_CN.lm")
+        lib = self._lib = load_shim(self.name, _FLAGS)
         lib.unswayed_open.restype = c.c_void_p
         lib.unswayed_open.argtypes = [c.c_char_p, c.c_char_p]
         lib.unswayed_candidates.restype = c.c_char_p
@@ -26,8 +31,4 @@ class LibIme(Engine):
 
     def _look_up(self, keys: str, n: int) -> list[Candidate]:
         lines = self._lib.unswayed_candidates(self._handle, keys.encode(), n).decode("utf-8", "ignore").split("\n")
-        return [Candidate(text, used_keys(keys, text)) for text in lines if text]
-
-
-def open_engine() -> Engine:
-    return LibIme()
+        return [Candidate(text, count_used_keys(keys, text)) for text in lines if text]

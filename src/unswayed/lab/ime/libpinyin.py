@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes as c
 
-from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing, data_file, load, used_keys, user_folder
+from unswayed.lab.ime import count_used_keys, find_data_file, load_library, make_user_folder
+from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing
 
 # Pinyin; letters may stand for syllables; `xian` may be xi'an. Not: adjusting to what was chosen before.
 _OPTIONS = 1 << 1 | 1 << 3 | 1 << 7 | 1 << 8
@@ -13,13 +14,15 @@ _SORT = 0x2 | 0x4 | 0x8 | 0x10  # by phrase length, pinyin length, frequency, wi
 
 class LibPinyin(Engine):
     name = "libpinyin"
+    packages = "libpinyin15 libpinyin-data"
+    files = ("lib/*/libpinyin.so.15", "lib/*/libpinyin/data/table.conf")
 
     def __init__(self) -> None:
         super().__init__()
-        lib = self._lib = load(self.name, "libpinyin.so.15")
+        lib = self._lib = load_library(self.name, "libpinyin.so.15")
         _declare(lib)
-        place = data_file("lib/*/libpinyin/data/table.conf").parent
-        user = user_folder(self.name)
+        place = find_data_file("lib/*/libpinyin/data/table.conf").parent
+        user = make_user_folder(self.name)
         versions = (place / "table.conf").read_text(encoding="utf-8").splitlines()[:2]
         (user / "user.conf").write_text("\n".join(versions) + "\n", encoding="utf-8")  # it complains of its absence
         context = lib.pinyin_init(str(place).encode(), str(user).encode())
@@ -43,7 +46,7 @@ class LibPinyin(Engine):
             lib.pinyin_get_candidate_string(instance, offer, c.byref(text))
             word = (text.value or b"").decode("utf-8", "ignore")
             if word:
-                found.append(Candidate(word, used_keys(keys, word)))
+                found.append(Candidate(word, count_used_keys(keys, word)))
         return found
 
 
@@ -63,7 +66,3 @@ def _declare(lib: c.CDLL) -> None:
     ):
         function = getattr(lib, name)
         function.restype, function.argtypes = result, arguments
-
-
-def open_engine() -> Engine:
-    return LibPinyin()

@@ -6,8 +6,10 @@ import atexit
 import ctypes as c
 from functools import cache
 from pathlib import Path
+from typing import Self
 
-from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing, load, used_keys, user_folder
+from unswayed.lab.ime import count_used_keys, load_library, make_user_folder
+from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing
 
 _SCHEMA = "pinyin_simp"
 _DATA = Path("/usr/share/rime-data")
@@ -37,14 +39,20 @@ class _Iterator(c.Structure):
 
 
 class Rime(Engine):
-    """Rime deploys its schema into a fresh user folder, with the user dictionary, its memory, switched off."""
+    """Deploys its schema into a fresh user folder, with the user dictionary, its memory, switched off."""
 
     name = "rime"
+    packages = "librime1 rime-data-luna-pinyin rime-data-pinyin-simp"
+    files = (
+        "lib/*/librime.so.1",
+        "share/rime-data/pinyin_simp.schema.yaml",
+        "share/rime-data/luna_pinyin.schema.yaml",
+    )
 
     def __init__(self) -> None:
         super().__init__()
-        lib = load(self.name, "librime.so.1")
-        user = user_folder(self.name)
+        lib = load_library(self.name, "librime.so.1")
+        user = make_user_folder(self.name)
         (user / "default.custom.yaml").write_text(f"patch:\n  schema_list:\n    - schema: {_SCHEMA}\n")
         (user / f"{_SCHEMA}.custom.yaml").write_text("patch:\n  translator/enable_user_dict: false\n")
         self._lib, self._traits = lib, _traits(user)
@@ -58,6 +66,12 @@ class Rime(Engine):
         if not lib.RimeSelectSchema(self._session, _SCHEMA.encode()):
             raise EngineMissing(self.name, f"the schema {_SCHEMA} can't be opened")
 
+    @classmethod
+    @cache
+    def open(cls) -> Self:
+        """One a process, whoever asks: librime can't be set up twice, and ends the process where that is tried."""
+        return cls()
+
     def _look_up(self, keys: str, n: int) -> list[Candidate]:
         lib, session = self._lib, self._session
         lib.RimeClearComposition(session)
@@ -68,7 +82,7 @@ class Rime(Engine):
         if lib.RimeCandidateListBegin(session, c.byref(offers)):
             while len(found) < n and lib.RimeCandidateListNext(c.byref(offers)):
                 text = offers.candidate.text.decode("utf-8", "ignore")
-                found.append(Candidate(text, used_keys(keys, text)))
+                found.append(Candidate(text, count_used_keys(keys, text)))
             lib.RimeCandidateListEnd(c.byref(offers))
         return found
 
@@ -95,9 +109,3 @@ def _declare(lib: c.CDLL) -> None:
         "RimeCandidateListEnd": [offers],
     }.items():
         getattr(lib, name).argtypes = arguments
-
-
-@cache
-def open_engine() -> Engine:
-    """One a process, whoever asks: librime can't be set up twice, and ends the process where that is tried."""
-    return Rime()

@@ -189,7 +189,7 @@ def calibrated_typists(
     for number, person in enumerate(people, 1):
         require_noise(before.texts(), person.texts(), number)
         right, typed = ([list(file.rows[row].values()) for row in used] for file in (before, person))
-        found.append(fit_typist(right, typed, ime.engine(engine), [row // SITTING for row in used]))
+        found.append(fit_typist(right, typed, ime.open_engine(engine), [row // SITTING for row in used]))
     return msgspec.json.encode(rounded(msgspec.to_builtins(Typists(engine, found)))) + b"\n", len(found)
 
 

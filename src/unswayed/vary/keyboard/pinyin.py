@@ -34,10 +34,10 @@ class Pinyin(Operator):
     def __init__(self, engine: str = "embedded", profile: str = "") -> None:
         names = [name.strip() for name in engine.split("+") if name.strip()]
         if names == ["installed"]:
-            names = [name for name in ime.ENGINES if name != "embedded" and not ime.lacking(name)]
+            names = [name for name in ime.engines.names() if name != "embedded" and not ime.missing_file(name)]
         if not names:
             raise UsageError(f"There is no input method {engine!r} here. See `unswayed doctor`.")
-        self._engines = [ime.engine(name) for name in names]
+        self._engines = [ime.open_engine(name) for name in names]
         self._registers = registers(typists(profile).people)
         self._typists: dict[bytes, list[Typist]] = {}
 

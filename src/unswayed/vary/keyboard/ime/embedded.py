@@ -7,10 +7,10 @@ from functools import lru_cache
 from importlib.resources import files
 from operator import itemgetter
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, Self
 
 from unswayed.vary.chinese import APART, Lexicon, lexicon
-from unswayed.vary.keyboard.ime import LONGEST, MOST_KNOWN, UNRANKED, Candidate, Engine, typable
+from unswayed.vary.keyboard.ime import MAX_CACHED_KEYS, MAX_KEYS, UNRANKED, Candidate, Engine, typable
 
 _BEAM = 4  # readings of the keys, and whole conversions, that are kept
 _WORD_COST = 18.0  # log of the running words counted, so that one long word goes before two short ones
@@ -41,9 +41,13 @@ class Embedded(Engine):
         self._initials: dict[str, frozenset[str]] = {}
         self._costs = _costs(words.syllables)
 
+    @classmethod
+    def open(cls) -> Self:
+        return cls(lexicon(), Lexicon.read(files("unswayed.vary.keyboard") / "data" / "phrases.txt.gz"))
+
     def first(self, keys: str) -> Candidate | None:
         if keys not in self._firsts:
-            if len(self._firsts) >= MOST_KNOWN:
+            if len(self._firsts) >= MAX_CACHED_KEYS:
                 self._firsts.clear()
             self._firsts[keys] = self._first(keys) if typable(keys) else None
         return self._firsts[keys]
@@ -214,14 +218,10 @@ def _level(ways: list[tuple[float, str]]) -> list[tuple[float, str]]:
 
 def _ceilings(*lists: list[float]) -> list[float]:
     """The highest score that words could have for so many units, were each the commonest of its length."""
-    highest = [-1e9] * (LONGEST + 1)
+    highest = [-1e9] * (MAX_KEYS + 1)
     for commonest in lists:
         for size, count in enumerate(commonest, 1):
             highest[size] = max(highest[size], count - _WORD_COST)
-    for size in range(2, LONGEST + 1):
+    for size in range(2, MAX_KEYS + 1):
         highest[size] = max(highest[size], *(highest[k] + highest[size - k] for k in range(1, size // 2 + 1)))
     return highest
-
-
-def open_engine() -> Engine:
-    return Embedded(lexicon(), Lexicon.read(files("unswayed.vary.keyboard") / "data" / "phrases.txt.gz"))
