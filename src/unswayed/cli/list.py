@@ -71,9 +71,9 @@ def _corpora() -> list[dict[str, Any]]:
 
 
 def _layouts() -> list[dict[str, Any]]:
-    from unswayed.vary.keyboard.layouts import languages_of, layout, names
+    from unswayed.vary.keyboard.layouts import languages_of, layout, layout_names
 
-    boards = [layout(name) for name in names()]
+    boards = [layout(name) for name in layout_names()]
     return [
         {"name": b.name, "what": b.title, "languages": ", ".join(languages_of(b.name)), "source": b.source}
         for b in boards

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.frequency import FREQUENT
-from unswayed.vary.keyboard.layouts import Layout, Stroke
-from unswayed.vary.keyboard.layouts.geometry import row
+from unswayed.vary.keyboard.layouts import Layout, Stroke, key_row
 from unswayed.vary.slip_profile import SlipProfile
 from unswayed.vary.slips import APOSTROPHES, VOWELS
 
@@ -73,8 +72,8 @@ class Keys:
             return [], []
         key = strokes[0].key
         others = [(n.key, self.board.written(Stroke(n.key))) for n in self.board.neighbours(key)]
-        across = [w for k, w in others if row(k) == row(key) and len(w) == 1 and (w.isalnum() or w in ";,./[")]
-        along = [w for k, w in others if row(k) != row(key) and len(w) == 1 and w.isalpha()]
+        across = [w for k, w in others if key_row(k) == key_row(key) and len(w) == 1 and (w.isalnum() or w in ";,./[")]
+        along = [w for k, w in others if key_row(k) != key_row(key) and len(w) == 1 and w.isalpha()]
         return across, along
 
     def _other(self, token: str, c: str, kind: str, rng: Stream) -> str:

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from unswayed.vary.keyboard.layouts import Layout
-from unswayed.vary.keyboard.layouts.geometry import beside, hand, row
+from unswayed.vary.keyboard.layouts import Layout, key_hand, key_row, keys_touch
 
 ENDS, COMMAS, APOSTROPHES = ".?!。！？؟।", ",;:،、；：", "'’`"
 INNER = APOSTROPHES + "-"  # marks inside words
@@ -56,16 +55,16 @@ class _Step(NamedTuple):
 def near(board: Layout, a: str, b: str) -> str:
     """How a key lies beside another: `across` in its row, `along` in another; empty if it does not."""
     first, second = board.strokes(a.lower()), board.strokes(b.lower())
-    if not first or not second or not beside(first[-1].key, second[-1].key):
+    if not first or not second or not keys_touch(first[-1].key, second[-1].key):
         return ""
-    return "across" if row(first[-1].key) == row(second[-1].key) else "along"
+    return "across" if key_row(first[-1].key) == key_row(second[-1].key) else "along"
 
 
 @lru_cache(65_536)
 def crosses(board: Layout, a: str, b: str) -> bool:
     """Are two letters typed by different hands?"""
     first, second = board.strokes(a.lower()), board.strokes(b.lower())
-    return bool(first and second and hand(first[-1].key) != hand(second[-1].key))
+    return bool(first and second and key_hand(first[-1].key) != key_hand(second[-1].key))
 
 
 def place(text: str, at: int) -> int:

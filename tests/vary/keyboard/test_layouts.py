@@ -10,8 +10,27 @@ import pytest
 from hypothesis import given, strategies as st
 
 from unswayed.base.errors import UnknownName
-from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, Stroke, hangul, layout, layout_for, names, romaji
-from unswayed.vary.keyboard.layouts.geometry import SPACE, distance, finger, hand, position, row
+from unswayed.vary.keyboard.layouts import (
+    LANGUAGES,
+    SPACE,
+    Layout,
+    Stroke,
+    key_distance,
+    key_finger,
+    key_hand,
+    key_position,
+    key_row,
+    layout,
+    layout_for,
+    layout_names,
+)
+from unswayed.vary.keyboard.layouts.composing import (
+    hangul_keys,
+    hangul_text,
+    kana_text,
+    romaji_keys,
+    to_katakana,
+)
 
 SAMPLES = {
     "de": "Größe über Äpfel, Café",
@@ -34,7 +53,7 @@ SAMPLES = {
 
 
 def test_there_are_layouts_for_many_languages() -> None:
-    assert len(names()) >= 250
+    assert len(layout_names()) >= 250
     assert len(LANGUAGES) >= 100
     for language in LANGUAGES:
         assert layout_for(language).keys, language
@@ -46,7 +65,7 @@ def test_the_page_has_every_language() -> None:
         board = layout_for(language)
         shown = f"| `{board.name}` | {board.title} |"
         assert any(f"`{language}`" in line and shown in line for line in page.splitlines()), language
-    assert f"all {len(names())}" in page
+    assert f"all {len(layout_names())}" in page
 
 
 def test_a_language_has_the_layout_of_its_writers() -> None:
@@ -91,17 +110,17 @@ def test_dead_keys_are_strokes_of_their_own() -> None:
 
 
 def test_geometry_is_of_a_keyboard_with_set_in_rows() -> None:
-    assert [position(key) for key in ("E01", "D01", "C01", "B01")] == [(1.0, 0), (1.5, 1), (1.75, 2), (2.25, 3)]
-    assert distance("C04", "C05") == 1
-    assert distance("C01", "D01") == pytest.approx(1.0308, abs=1e-4)
-    assert distance(SPACE, "B05") == 1  # the bar is wide
-    assert distance(SPACE, "B01") == pytest.approx(1.6008, abs=1e-4)
-    assert [hand(key) for key in ("D05", "D06", SPACE)] == ["left", "right", "either"]
-    assert [finger(key) for key in ("B00", "D02", "C03", "D05", "D06", "C08", "C12")] == [
+    assert [key_position(key) for key in ("E01", "D01", "C01", "B01")] == [(1.0, 0), (1.5, 1), (1.75, 2), (2.25, 3)]
+    assert key_distance("C04", "C05") == 1
+    assert key_distance("C01", "D01") == pytest.approx(1.0308, abs=1e-4)
+    assert key_distance(SPACE, "B05") == 1  # the bar is wide
+    assert key_distance(SPACE, "B01") == pytest.approx(1.6008, abs=1e-4)
+    assert [key_hand(key) for key in ("D05", "D06", SPACE)] == ["left", "right", "either"]
+    assert [key_finger(key) for key in ("B00", "D02", "C03", "D05", "D06", "C08", "C12")] == [
         *("little", "ring", "middle", "index", "index", "middle", "little"),
     ]
-    assert row("E05") == 0
-    assert row(SPACE) == 4
+    assert key_row("E05") == 0
+    assert key_row(SPACE) == 4
 
 
 @pytest.mark.parametrize("name", ["en", "fr", "ja", "pt"])
@@ -121,16 +140,16 @@ syllable = st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3)
 
 @given(st.text(syllable, min_size=1, max_size=8))
 def test_every_syllable_comes_back_from_its_jamo(text: str) -> None:
-    assert hangul.syllables(hangul.jamo(text)) == text
+    assert hangul_text(hangul_keys(text)) == text
 
 
 def test_jamo_are_composed_as_an_input_method_does() -> None:
-    assert hangul.jamo("값이") == "ㄱㅏㅂㅅㅇㅣ"
-    assert hangul.syllables("ㄱㅏㅂㅅㅣ") == "갑시"
-    assert hangul.syllables("ㄱㅏㄴㅏ") == "가나"
-    assert hangul.syllables("ㅋㅋㅏ") == "ㅋ카"
-    assert hangul.syllables("ㅏㄱ!ㄸ") == "ㅏㄱ!ㄸ"
-    assert hangul.syllables("ㄱㅗㅏㄸㅏ") == "과따"
+    assert hangul_keys("값이") == "ㄱㅏㅂㅅㅇㅣ"
+    assert hangul_text("ㄱㅏㅂㅅㅣ") == "갑시"
+    assert hangul_text("ㄱㅏㄴㅏ") == "가나"
+    assert hangul_text("ㅋㅋㅏ") == "ㅋ카"
+    assert hangul_text("ㅏㄱ!ㄸ") == "ㅏㄱ!ㄸ"
+    assert hangul_text("ㄱㅗㅏㄸㅏ") == "과따"
 
 
 @pytest.mark.parametrize(
@@ -147,14 +166,14 @@ def test_jamo_are_composed_as_an_input_method_does() -> None:
     ],
 )
 def test_kana_are_typed_as_romaji(kana: str, keys: str) -> None:
-    assert romaji.keys(kana) == keys
-    assert romaji.katakana(romaji.kana(keys)) == romaji.katakana(kana)
+    assert romaji_keys(kana) == keys
+    assert to_katakana(kana_text(keys)) == to_katakana(kana)
 
 
 def test_keys_that_make_no_kana_stay_as_letters() -> None:
-    assert romaji.kana("gqkkou") == "ｇｑっこう"
-    assert romaji.kana("konitiha") == "こにちは"
-    assert romaji.keys("漢") is None
+    assert kana_text("gqkkou") == "ｇｑっこう"
+    assert kana_text("konitiha") == "こにちは"
+    assert romaji_keys("漢") is None
 
 
 # What X has and CLDR's Windows layouts have not: the key that American keyboards lack (B00), Devanagari's digits, which
@@ -236,7 +255,7 @@ def ours(board: Layout) -> dict[str, str]:
 def test_keys_write_what_they_write_in_x(xkb: ctypes.CDLL, name: str) -> None:
     theirs, here = in_x(xkb, X[name]), ours(layout(name))
     if name == "ja-kana":  # X's keys are katakana, and have Latin marks where JIS has none
-        here = {place: romaji.katakana(c) for place, c in here.items() if romaji.katakana(c) != c}
+        here = {place: to_katakana(c) for place, c in here.items() if to_katakana(c) != c}
         theirs = {place: c for place, c in theirs.items() if "ァ" <= c <= "ヶ"}
     places = [place for place in {*theirs, *here} if place[0] != "A" and (theirs.get(place) or here.get(place))]
     differ = {place for place in places if theirs.get(place, "") != here.get(place, "")}

@@ -13,8 +13,7 @@ from unswayed.lab.calibration.keyboard import fit_typist
 from unswayed.lab.calibration.typing_counts import count
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.chinese_slips import slips
-from unswayed.vary.keyboard._keys import slip
-from unswayed.vary.keyboard._typist import Typist
+from unswayed.vary.keyboard._pinyin_typist import PinyinTypist, slip_keys
 from unswayed.vary.keyboard.homophone import Homophone, homophones
 from unswayed.vary.keyboard.ime import missing_file, open_engine
 from unswayed.vary.keyboard.pinyin import Pinyin
@@ -75,7 +74,7 @@ def test_slips_turn_one_text_into_the_other(clean: str, noisy: str) -> None:
 @given(keys=st.sampled_from(["shenqing", "zhang", "a", "hb", "zhuanzhang"]), n=st.integers(0, 500))
 @settings(max_examples=80, deadline=None)
 def test_a_slip_changes_the_keys(keys: str, n: int) -> None:
-    made = slip(keys, Seeds(n, "x", 1).stream("a", 0))
+    made = slip_keys(keys, Seeds(n, "x", 1).stream("a", 0))
     assert made != keys
     assert made.isalpha()
 
@@ -135,7 +134,7 @@ def test_the_texts_of_an_example_are_typed_in_one_sitting() -> None:
     profile = msgspec.structs.replace(
         typists().people[-1], other=0.0, missing=3.0, sittings=[sitting(cut=1.0), sitting()]
     )
-    typist, seeds = Typist(profile, open_engine("embedded")), Seeds(0, "keyboard/pinyin", 2)
+    typist, seeds = PinyinTypist(profile, open_engine("embedded")), Seeds(0, "keyboard/pinyin", 2)
     text, cut = TEXTS[2], []
     for i in range(60):
         one, two = (apply(text, typist.type(text, seeds.stream(str(i), 0, field))) for field in "ab")
@@ -174,7 +173,7 @@ def test_fitting_finds_the_rates_that_made_the_texts() -> None:
 
     def made(profile: object) -> list[str]:
         seeds = Seeds(5, "t", 1)
-        selves = [Typist(profile, open_engine("embedded")) for _ in range(100)]  # type: ignore[arg-type]
+        selves = [PinyinTypist(profile, open_engine("embedded")) for _ in range(100)]  # type: ignore[arg-type]
         return [apply(t, selves[i % 100].type(t, seeds.stream(str(i), i % 100))) for i, t in enumerate(clean)]
 
     for profile in (one, other):

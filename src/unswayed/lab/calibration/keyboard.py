@@ -14,7 +14,7 @@ import msgspec
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
 from unswayed.lab.calibration.typing_counts import Rows, SittingCounts, TypingCounts, count
-from unswayed.vary.keyboard._typist import Typist
+from unswayed.vary.keyboard._pinyin_typist import PinyinTypist
 from unswayed.vary.keyboard.ime import Engine
 from unswayed.vary.typists import CLASSES, MARKS, WORD_KINDS, Sitting, TypistProfile
 
@@ -43,7 +43,7 @@ def fit_typist(
     seen = count(clean, typed, engine, seated)
     profile = _first(seen)
     for n in range(rounds):
-        selves, seeds = [Typist(profile, engine) for _ in range(_SELVES)], Seeds(n, "calibrate", 1)
+        selves, seeds = [PinyinTypist(profile, engine) for _ in range(_SELVES)], Seeds(n, "calibrate", 1)
         made = []
         for i, row in enumerate(clean):
             k = i % _SELVES

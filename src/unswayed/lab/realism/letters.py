@@ -14,8 +14,7 @@ from rapidfuzz.distance import Levenshtein, Opcode
 
 from unswayed.lab.realism.features import Named
 from unswayed.vary.common_words import common_words
-from unswayed.vary.keyboard.layouts import Layout
-from unswayed.vary.keyboard.layouts.geometry import beside, hand, row
+from unswayed.vary.keyboard.layouts import Layout, key_hand, key_row, keys_touch
 
 SLIPS = (
     "near.row", "near.other_row", "vowel", "other_hand", "other", "omit", "halve", "insert", "double", "swap",
@@ -152,11 +151,11 @@ def _substituted(old: str, new: str, board: Layout | None) -> str:
     strokes = (board.strokes(old), board.strokes(new)) if board is not None else (None, None)
     if strokes[0] and strokes[1]:
         a, b = strokes[0][-1].key, strokes[1][-1].key
-        if beside(a, b):
-            return "near.row" if row(a) == row(b) else "near.other_row"
+        if keys_touch(a, b):
+            return "near.row" if key_row(a) == key_row(b) else "near.other_row"
         if old in _VOWELS and new in _VOWELS:
             return "vowel"
-        return "other_hand" if hand(a) != hand(b) else "other"
+        return "other_hand" if key_hand(a) != key_hand(b) else "other"
     return "vowel" if old in _VOWELS and new in _VOWELS else "other"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unswayed.base.edits import Edit, OneEach
 from unswayed.base.seeds import AT_ONCE, Stream, Streams, below
 from unswayed.vary.block import BlockOperator, SingleEdits, Texts
-from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, Run, Stroke, layout as layout_named, layout_for
+from unswayed.vary.keyboard.layouts import LANGUAGES, KeyRun, Layout, Stroke, layout as layout_named, layout_for
 from unswayed.vary.operator import Change, Text
 from unswayed.vary.words import checked_rate, picked, some
 
@@ -66,7 +66,7 @@ class Slips(dict[str, tuple[str, ...]]):
             self._near[stroke] = tuple(other for other in beside if _letters(self.board.written(other)))
         return self._near[stroke]
 
-    def _of(self, run: Run, written: str) -> Iterator[str]:
+    def _of(self, run: KeyRun, written: str) -> Iterator[str]:
         if not _letters(written):
             return
         for k, stroke in enumerate(run.strokes):

@@ -9,7 +9,7 @@ from unswayed.base.edits import apply
 from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Stream
 from unswayed.vary.keyboard import ime
-from unswayed.vary.keyboard._typist import Typist
+from unswayed.vary.keyboard._pinyin_typist import PinyinTypist
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
 from unswayed.vary.typists import new_typist, registers, typists
 
@@ -39,7 +39,7 @@ class Pinyin(Operator):
             raise UsageError(f"There is no input method {engine!r} here. See `unswayed doctor`.")
         self._engines = [ime.open_engine(name) for name in names]
         self._registers = registers(typists(profile).people)
-        self._typists: dict[bytes, list[Typist]] = {}
+        self._typists: dict[bytes, list[PinyinTypist]] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         edits = self._typist(len(text.text), rng).type(text.text, rng)
@@ -49,12 +49,12 @@ class Pinyin(Operator):
         more = f", {len(edits)} slips in all" if len(edits) > 1 else ""
         return Change(tuple(edits), f"{text.text[at:end]}→{new} at {at}{more}")
 
-    def _typist(self, length: int, rng: Stream) -> Typist:
+    def _typist(self, length: int, rng: Stream) -> PinyinTypist:
         """The person of this draw, made when first met, as they type texts of about this length."""
         found = self._typists.get(rng.person)
         if found is None:
             engine = rng.dealt(self._engines, "engine")
-            found = [Typist(new_typist(people, rng), engine) for people in self._registers]
+            found = [PinyinTypist(new_typist(people, rng), engine) for people in self._registers]
             self._typists[rng.person] = found
         return found[_nearest(length, tuple([typist.profile.length for typist in found]))]
 
