@@ -12,10 +12,10 @@ from benchmarks._measure import SHARED, needs
 from unswayed.base.edits import Edit, apply
 from unswayed.base.seeds import Seeds
 from unswayed.papers.dialect.corpora import FrmtSegment, read_pairs, read_segments
-from unswayed.vary.dialect import Exchange
+from unswayed.vary.dialect import WordExchange
 from unswayed.vary.dialect.african_american import AfricanAmerican
 from unswayed.vary.dialect.indian_english import IndianEnglish
-from unswayed.vary.dialect.us_uk import exchange
+from unswayed.vary.dialect.us_uk import exchange_table
 from unswayed.vary.engine import OperatorSpec
 from unswayed.vary.operator import Operator, Text
 
@@ -117,8 +117,10 @@ _WRITTEN_IN_BOTH = frozenset(
 
 def spelled(to: str, half: str) -> Iterator[Choice]:
     """Words that have a form in both, in texts whose other spellings are of the dialect `to`."""
-    table = exchange(to == "us")
-    inverse = Exchange((new, old, feature) for old, (new, feature) in table.other.items() if new not in _OTHER_SENSES)
+    table = exchange_table(to == "us")
+    inverse = WordExchange(
+        (new, old, feature) for old, (new, feature) in table.other.items() if new not in _OTHER_SENSES
+    )
     for of, text in english_texts():
         if of != half:
             continue

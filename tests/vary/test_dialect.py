@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
 from unswayed.papers.dialect.corpora import read_pairs
-from unswayed.vary.dialect._features import FeatureOperator
+from unswayed.vary.dialect import FeatureOperator
 from unswayed.vary.dialect.african_american import AfricanAmerican
 from unswayed.vary.dialect.indian_english import IndianEnglish
 from unswayed.vary.dialect.singapore import Singapore

@@ -1,30 +1,38 @@
-"""Operators that say the same in another dialect, and what they share: pairs of words and their exchange in a text."""
+"""Operators that say the same in another dialect, and what they share: exchange of words, and rules by feature."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from unswayed.base.edits import Edit
+from unswayed.base.edits import Edit, apply
+from unswayed.base.errors import UnknownName
 from unswayed.base.seeds import Stream
-from unswayed.vary.operator import Change
-from unswayed.vary.words import cased, some, sounds_as_vowel
+from unswayed.vary.english import forms
+from unswayed.vary.operator import Change, Operator, Text
+from unswayed.vary.sentence import Sentence, sentences
+from unswayed.vary.words import cased, checked_rate, picked, some, sounds_as_vowel
 
-LONGEST = 20_000  # characters of a text that are looked at
+MAX_CHARACTERS = 20_000  # characters of a text that are looked at
+_CAPITAL_BEFORE = re.compile(r"\b[A-Z][\w’'-]*$")
+
+Edits = tuple[Edit, ...]
+Rule = Callable[[Sentence], Iterator[Edits]]
+Fits = Callable[[Sentence, int], bool]  # may the word at this place be exchanged?
 
 
-class Place(NamedTuple):
+class FeatureEdit(NamedTuple):
     """An edit and the feature of the dialect that it brings."""
 
     edit: Edit
     feature: str
 
 
-class Exchange:
+class WordExchange:
     """Words of one dialect with those of the other, each under the name of its feature."""
 
     def __init__(self, pairs: Iterable[tuple[str, str, str]]) -> None:
@@ -33,31 +41,25 @@ class Exchange:
         words = "|".join(re.escape(word) for word in longest_first)
         self._pattern = re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE)
 
-    def places(self, text: str) -> Iterator[Place]:
+    def places(self, text: str) -> Iterator[FeatureEdit]:
         """Where a word of the table stands; names keep their capitals, and what is a name only with one is left."""
-        for match in self._pattern.finditer(text[:LONGEST]):
+        for match in self._pattern.finditer(text[:MAX_CHARACTERS]):
             found = self.other.get(match[0]) or self.other.get(match[0].lower())
-            if found is not None and not _in_name(text, match.start(), match[0]):
-                yield Place(Edit(match.start(), match.end(), cased(found[0], match[0])), found[1])
+            if found is None:
+                continue
+            # A word with a capital inside a name stays, as *Center* in *Lincoln Center*.
+            word, before = match[0], text[: match.start()].rstrip()
+            capital = word[:1].isupper() and not word.isupper() and " " not in word
+            if capital and before and before[-1] not in ".!?:" and _CAPITAL_BEFORE.search(before):
+                continue
+            yield FeatureEdit(Edit(match.start(), match.end(), cased(found[0], match[0])), found[1])
 
 
-def _in_name(text: str, start: int, word: str) -> bool:
-    """Is a word with a capital inside a name, as *Center* in *Lincoln Center*? What begins a sentence is not."""
-    before = text[:start].rstrip()
-    inside = bool(before) and before[-1] not in ".!?:"
-    return (
-        inside
-        and word[:1].isupper()
-        and not word.isupper()
-        and word.lower() != word
-        and " " not in word
-        and bool(re.search(r"\b[A-Z][\w’'-]*$", before))
-    )
-
-
-def changed(text: str, places: Iterable[Place], rate: float, rng: Stream, articles: bool = False) -> Change | None:
+def change_some(
+    text: str, places: Iterable[FeatureEdit], rate: float, rng: Stream, articles: bool = False
+) -> Change | None:
     """Some of the places: one with rate 0, otherwise each with that probability."""
-    free: list[Place] = []
+    free: list[FeatureEdit] = []
     for place in sorted(places, key=lambda place: (place.edit.start, -place.edit.end)):
         if not free or place.edit.start >= free[-1].edit.end:
             free.append(place)
@@ -65,24 +67,21 @@ def changed(text: str, places: Iterable[Place], rate: float, rng: Stream, articl
     if not chosen:
         return None
     notes = [f"{feature}: {text[start:end]} → {new}" for (start, end, new), feature in chosen]
-    edits = [_with_article(text, place.edit) if articles else place.edit for place in chosen]
+    edits = [place.edit for place in chosen]
+    for n, edit in enumerate(edits) if articles else ():  # English *a* or *an* before a word that asks for the other
+        article = re.search(r"\b([Aa]n?) $", text[: edit.start])
+        right = article and cased("an" if sounds_as_vowel(edit.new) else "a", article[1])
+        if article and right != article[1]:
+            edits[n] = Edit(article.start(), edit.end, f"{right} {edit.new}")
     return Change(tuple(edits), ", ".join(notes))
 
 
-def _with_article(text: str, edit: Edit) -> Edit:
-    """The edit with English *a* or *an* before it, where the new word asks for the other."""
-    article = re.search(r"\b([Aa]n?) $", text[: edit.start])
-    if article is None:
-        return edit
-    right = cased("an" if sounds_as_vowel(edit.new) else "a", article[1])
-    return edit if right == article[1] else Edit(article.start(), edit.end, f"{right} {edit.new}")
-
-
 def read_table(name: str) -> dict[str, Any]:
+    """A dialect's table of words, from its TOML file."""
     return tomllib.loads(files("unswayed.vary.dialect").joinpath(f"data/{name}.toml").read_text(encoding="utf-8"))
 
 
-def pairs_of(text: str, feature: str, back: bool, endings: Iterable[str] = ("",)) -> Iterator[tuple[str, str, str]]:
+def split_pairs(text: str, feature: str, back: bool, endings: Iterable[str] = ("",)) -> Iterator[tuple[str, str, str]]:
     """Pairs `one/other`, or `one>other` that go one way only, as (from, to, feature); with `back` the other way."""
     for pair in shlex.split(text):
         one, mark, other = re.split(r"([/>])", pair)
@@ -91,3 +90,100 @@ def pairs_of(text: str, feature: str, back: bool, endings: Iterable[str] = ("",)
         for ending in endings if one.endswith("*") else ("",):
             a, b = one.rstrip("*") + ending, other.rstrip("*") + ending
             yield (b, a, feature) if back else (a, b, feature)
+
+
+class FeatureOperator(Operator):
+    """Extend with `features`: rules by the name of the feature, each yielding the edits of one place."""
+
+    languages = ("en",)
+    features: ClassVar[Mapping[str, Rule]]
+
+    def __init__(self, feature: str = "", rate: float = 0.0) -> None:
+        self.feature, self.rate = feature, checked_rate(rate)
+        self._asked = [name.strip() for name in feature.split(",") if name.strip()] or list(self.features)
+        for name in self._asked:
+            if name not in self.features:
+                raise UnknownName(f"feature of dialect/{type(self).__module__.rpartition('.')[2]}", name, self.features)
+
+    def places(self, text: str) -> dict[str, list[Edits]]:
+        """What each feature asked for may change, by its name."""
+        found: dict[str, list[Edits]] = {}
+        for sentence in sentences(text):
+            for name in self._asked:
+                edits = [one for one in self.features[name](sentence) if apply(text, sorted(one)) != text]
+                if edits:
+                    found.setdefault(name, []).extend(edits)
+        return found
+
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        found = self.places(text.text)
+        if not found:
+            return None
+        if not self.rate:
+            name = rng.choice(list(found))
+            return Change(tuple(sorted(rng.choice(found[name]))), name)
+        # Each place with a probability, at least one; of places that touch each other, the first.
+        every = sorted((min(edits).start, name, edits) for name, places in found.items() for edits in places)
+        edits: list[Edit] = []
+        names: list[str] = []
+        for i in picked(len(every), self.rate, rng) or [rng.below(len(every))]:
+            _, name, new = every[i]
+            if all(one.end < other.start or other.end < one.start for one in new for other in edits):
+                edits += new
+                names.append(name)
+        return Change(tuple(sorted(edits)), ", ".join(names))
+
+
+def replace_word(s: Sentence, i: int, new: str) -> Edit:
+    """A word by another, with its capital."""
+    word = s.words[i]
+    return Edit(word.start, word.end, cased(new, s.text[word.start : word.end]))
+
+
+def drop_words(s: Sentence, i: int, count: int = 1) -> Edit:
+    """Words left out with the space after them; what then begins the sentence gets the capital."""
+    first, after = s.words[i], s.words[i + count]
+    if i == 0 and s.text[first.start].isupper():
+        return Edit(first.start, after.start + 1, s.text[after.start].upper())
+    return Edit(first.start, after.start, "")
+
+
+def word_at(s: Sentence, i: int) -> str:
+    """A word in small letters; empty before the first and after the last."""
+    return s.words[i].lower if 0 <= i < len(s.words) else ""
+
+
+def tag_at(s: Sentence, i: int) -> str:
+    """A word's tag; empty before the first and after the last."""
+    return s.words[i].tag if 0 <= i < len(s.words) else ""
+
+
+def after_space(s: Sentence, i: int) -> bool:
+    """Does a word follow the one before it with only a space between?"""
+    return 0 < i < len(s.words) and s.gap(i) == " "
+
+
+def apostrophe_of(s: Sentence) -> str:
+    """The apostrophe that the text has."""
+    return "’" if "’" in s.text else "'"
+
+
+def lemma_of(s: Sentence, i: int) -> str:
+    """A verb's base form."""
+    return {"has": "have", "does": "do"}.get(s.words[i].lower) or forms().lemma(s.words[i].lower, s.words[i].tag)
+
+
+def is_question(s: Sentence) -> bool:
+    """Does a question mark close the sentence?"""
+    return s.text[s.end :].lstrip().startswith("?")
+
+
+def word_rule(new: Mapping[str, str], fits: Fits) -> Rule:
+    """A rule that exchanges single words where they fit; one whose new word is empty is left out."""
+
+    def places(s: Sentence) -> Iterator[Edits]:
+        for i, word in enumerate(s.words) if not s.lower.isdisjoint(new) else ():
+            if word.lower in new and fits(s, i):
+                yield (replace_word(s, i, new[word.lower]) if new[word.lower] else drop_words(s, i),)
+
+    return places

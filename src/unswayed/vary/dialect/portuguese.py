@@ -8,7 +8,7 @@ from functools import cache
 
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
-from unswayed.vary.dialect import Exchange, Place, changed, pairs_of, read_table
+from unswayed.vary.dialect import FeatureEdit, WordExchange, change_some, read_table, split_pairs
 from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.words import checked_choice, checked_rate
 
@@ -33,19 +33,19 @@ class Portuguese(Operator):
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         back = self.to == "pt-BR"
-        places = list(exchange(back).places(text.text))
+        places = list(exchange_table(back).places(text.text))
         if not back:
             places += [*_accents(text.text), *_gerunds(text.text), *_buses(text.text)]
-        return changed(text.text, places, self.rate, rng)
+        return change_some(text.text, places, self.rate, rng)
 
 
 @cache
-def exchange(back: bool) -> Exchange:
+def exchange_table(back: bool) -> WordExchange:
     table = read_table("portuguese")
-    pairs = [pair for kind in ("vocabulary", "spelling", "grammar") for pair in pairs_of(table[kind], kind, back)]
+    pairs = [pair for kind in ("vocabulary", "spelling", "grammar") for pair in split_pairs(table[kind], kind, back)]
     if back:
         pairs += [("autocarro", "ônibus", "vocabulary"), ("autocarros", "ônibus", "vocabulary")]
-    return Exchange(pairs)
+    return WordExchange(pairs)
 
 
 @cache
@@ -53,12 +53,12 @@ def _kept() -> frozenset[str]:
     return frozenset(read_table("portuguese")["circumflex"].split())
 
 
-def _accents(text: str) -> Iterator[Place]:
+def _accents(text: str) -> Iterator[FeatureEdit]:
     """*econômico* → *económico*."""
     for match in _CIRCUMFLEX.finditer(text):
         if match[0].lower() not in _kept() and not _in_full_name(text, match.start(), match.end()):
             new = f"{match[1]}{_ACUTE[match[2]]}{match[3]}"
-            yield Place(Edit(match.start(), match.end(), new), "spelling")
+            yield FeatureEdit(Edit(match.start(), match.end(), new), "spelling")
 
 
 def _in_full_name(text: str, start: int, end: int) -> bool:
@@ -67,18 +67,18 @@ def _in_full_name(text: str, start: int, end: int) -> bool:
     return capital and bool(_NAME_BEFORE.search(text[:start]) or _NAME_AFTER.match(text[end:]))
 
 
-def _gerunds(text: str) -> Iterator[Place]:
+def _gerunds(text: str) -> Iterator[FeatureEdit]:
     """*está fazendo* → *está a fazer*."""
     for match in _GERUND.finditer(text):
         new = f"{match[1]}{match[2] or ''} a {match[3]}{match[4]}r"
-        yield Place(Edit(match.start(), match.end(), new), "grammar")
+        yield FeatureEdit(Edit(match.start(), match.end(), new), "grammar")
 
 
-def _buses(text: str) -> Iterator[Place]:
+def _buses(text: str) -> Iterator[FeatureEdit]:
     """*os ônibus* → *os autocarros*: the word before says how many."""
     for match in _BUS.finditer(text):
         start = match.end() - len("ônibus")
         many = (match[1] or "s").strip().endswith(("s", "de"))
         new = "autocarros" if many else "autocarro"
         capital = new.capitalize() if text[start].isupper() else new
-        yield Place(Edit(start, match.end(), capital), "vocabulary")
+        yield FeatureEdit(Edit(start, match.end(), capital), "vocabulary")

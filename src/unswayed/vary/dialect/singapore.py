@@ -1,12 +1,207 @@
-"""Colloquial Singapore English, feature by feature."""
+"""Colloquial Singapore English, feature by feature: verbs, questions, what is left out, what is added."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from typing import ClassVar
 
-from unswayed.vary.dialect import _indian as shared, _singapore as says
-from unswayed.vary.dialect._features import FeatureOperator, Rule
+from unswayed.base.edits import Edit
+from unswayed.vary.dialect import (
+    Edits,
+    FeatureOperator,
+    Rule,
+    after_space,
+    drop_words,
+    indian_english as shared,
+    is_question,
+    replace_word,
+    tag_at,
+    word_at,
+    word_rule,
+)
+from unswayed.vary.english import forms
+from unswayed.vary.sentence import Sentence
+from unswayed.vary.words import word_lists
+
+_IN = word_lists(files("unswayed.vary.dialect") / "data" / "singapore.toml")
+_CLOSED = re.compile(r"\s*(?:[.!]|$)")
+_HELPING = "is|are|was|were|do|does|did|has|have|ca|could|wo|would"
+_TAG = re.compile(rf", (?:{_HELPING})n[’']t (?:it|he|she|they|we|you|I)(?=\?)")
+
+
+def zero_copula(s: Sentence) -> Iterator[Edits]:
+    """*she is busy* → *she busy*."""
+    for i in range(1, len(s.words) - 1):
+        subject = word_at(s, i - 1) in ("he", "she", "they", "we", "you") or s.noun_phrase(0, of=False) == i
+        follows = tag_at(s, i + 1) in ("JJ", "VBG") or word_at(s, i + 1) in ("very", "so", "too")
+        subject = subject and word_at(s, i - 1) not in ("there", "this", "that", "it") and not is_question(s)
+        if word_at(s, i) in ("is", "are") and subject and follows and after_space(s, i) and after_space(s, i + 1):
+            yield (drop_words(s, i),)
+
+
+def already_completive(s: Sentence) -> Iterator[Edits]:
+    """*I have eaten* → *I ate already*: *already* for an action that is completed."""
+    if not _is_one_clause(s) or any(word.lower in ("already", "ever", "never", "not") for word in s.words):
+        return
+    for i in range(1, len(s.words) - 1):
+        perfect = word_at(s, i) in ("has", "have") and tag_at(s, i + 1) in ("VBN", "VBD") and _is_pronoun(s, i - 1)
+        past = forms().inflected(forms().lemma(word_at(s, i + 1), "VBN"), "VBD") if perfect else None
+        whole = i + 2 == len(s.words) or s.noun_phrase(i + 2) == len(s.words)
+        if past and whole and word_at(s, i + 1) not in ("been", "had", "got"):
+            yield (Edit(s.words[i].start, s.words[i + 1].end, past), Edit(s.end, s.end, " already"))
+
+
+def zero_past(s: Sentence) -> Iterator[Edits]:
+    """*yesterday we walked home* → *yesterday we walk home*, where another word says when."""
+    when = any(w.lower in _IN["past"] or (w.lower.isdigit() and len(w.lower) == 4) for w in s.words)
+    for i in range(1, len(s.words)) if when and not is_question(s) else ():
+        lemma = forms().lemma(word_at(s, i), "VBD")
+        known = tag_at(s, i) == "VBD" and lemma != word_at(s, i) and word_at(s, i) not in ("was", "were", "had", "did")
+        helped = any(word_at(s, k) in _IN["be"] for k in range(max(0, i - 2), i))
+        if known and after_space(s, i) and not helped and (_is_pronoun(s, i - 1) or s.noun_phrase(0, of=False) == i):
+            yield (replace_word(s, i, lemma),)
+
+
+def zero_third_person(s: Sentence) -> Iterator[Edits]:
+    """*he work here*: no *-s* on the verb."""
+    for i in range(1, len(s.words)):
+        lemma = forms().lemma(word_at(s, i), "VBZ")
+        known = tag_at(s, i) == "VBZ" and lemma != word_at(s, i) and word_at(s, i) not in ("is", "has", "does")
+        if (
+            known
+            and after_space(s, i)
+            and (word_at(s, i - 1) in ("he", "she", "it") or s.noun_phrase(0, of=False) == i)
+        ):
+            yield (replace_word(s, i, lemma),)
+
+
+def never_past(s: Sentence) -> Iterator[Edits]:
+    """*he didn't come* → *he never come*."""
+    for i in range(1, len(s.words) - 1):
+        if word_at(s, i) == "didn't" and tag_at(s, i + 1) == "VB" and not is_question(s):
+            yield (replace_word(s, i, "never"),)
+        elif (word_at(s, i), word_at(s, i + 1)) == ("did", "not") and tag_at(s, i + 2) == "VB":
+            yield (Edit(s.words[i].start, s.words[i + 1].end, "never"),)
+
+
+def ever_experience(s: Sentence) -> Iterator[Edits]:
+    """*I have been to Japan* → *I ever go Japan before*."""
+    for i in range(1, len(s.words) - 3):
+        been = (word_at(s, i + 1), word_at(s, i + 2)) == ("been", "to") and word_at(s, i) in ("have", "has")
+        if been and _is_pronoun(s, i - 1) and s.noun_phrase(i + 3) == len(s.words) and not is_question(s):
+            yield (Edit(s.words[i].start, s.words[i + 2].end, "ever go"), Edit(s.end, s.end, " before"))
+
+
+def can_or_not(s: Sentence) -> Iterator[Edits]:
+    """*Can you help me?* → *You can help me or not?*"""
+    if (
+        is_question(s)
+        and word_at(s, 0) in ("can", "could")
+        and tag_at(s, 1) == "PRP"
+        and tag_at(s, 2) == "VB"
+        and _has_no_break(s)
+    ):
+        said = s.text[s.words[1].start : s.words[1].end]
+        said = said[0].upper() + said[1:] if s.text[s.start].isupper() else said
+        yield (Edit(s.start, s.words[1].end, f"{said} can"), Edit(s.end, s.end, " or not"))
+
+
+def wh_in_situ(s: Sentence) -> Iterator[Edits]:
+    """*Where are you going?* → *You going where?*; *What do you want?* → *You want what?*"""
+    first, helps = word_at(s, 0), word_at(s, 1)
+    if not is_question(s) or first not in ("where", "what", "who", "when") or not _has_no_break(s) or len(s.words) > 8:
+        return
+    end = s.noun_phrase(2, of=False)
+    if end is None or end >= len(s.words) or word_at(s, 2) in ("a", "an"):
+        return
+    helped = {"do": "VB", "does": "VB", "is": "VBG", "are": "VBG"}.get(helps) == tag_at(s, end)
+    last = first in ("where", "when") or end == len(s.words) - 1
+    if helped and last and tag_at(s, 2) in ("PRP", "DT", "PRP$", "NNP"):
+        opening = s.text[s.words[2].start]
+        opening = opening.upper() if s.text[s.start].isupper() else opening
+        yield (Edit(s.start, s.words[2].start + 1, opening), Edit(s.end, s.end, f" {first}"))
+
+
+def is_it_tag(s: Sentence) -> Iterator[Edits]:
+    """*You like it, don't you?* → *You like it, is it?*"""
+    for match in _TAG.finditer(s.text, s.start, min(len(s.text), s.end + 2)):
+        yield (Edit(match.start(), match.end(), ", is it"),)
+
+
+def existential_got(s: Sentence) -> Iterator[Edits]:
+    """*there are many cars here* → *got many cars here*."""
+    for i in range(len(s.words) - 2):
+        opens = i == 0 or word_at(s, i - 1) in ("because", "and", "but", "so")
+        if (
+            not opens
+            or word_at(s, i) != "there"
+            or word_at(s, i + 1) not in ("is", "are", "was", "were")
+            or is_question(s)
+        ):
+            continue
+        if tag_at(s, i + 2) in ("CD", "DT", "JJ", "NN", "NNS") and word_at(s, i + 2) != "no":
+            said = "Got" if s.text[s.words[i].start].isupper() else "got"
+            yield (Edit(s.words[i].start, s.words[i + 1].end, said),)
+
+
+def no_if(s: Sentence) -> Iterator[Edits]:
+    """*If you come late, you stand outside* → *You come late, you stand outside*."""
+    if word_at(s, 0) == "if" and _is_pronoun(s, 1) and word_at(s, 2) != "were" and "," in s.text[s.start : s.end]:
+        yield (drop_words(s, 0),)
+
+
+def subject_drop(s: Sentence) -> Iterator[Edits]:
+    """*I don't know* → *Don't know*."""
+    if len(s.words) < 3 or word_at(s, 0) not in ("i", "we", "they", "it") or not after_space(s, 1) or is_question(s):
+        return
+    if tag_at(s, 1) in ("VBD", "VB", "VBZ", "MD") and word_at(s, 1) not in _IN["be"]:
+        yield (drop_words(s, 0),)
+
+
+def zero_plural(s: Sentence) -> Iterator[Edits]:
+    """*two books* → *two book*, where another word says how many."""
+    for i in range(1, len(s.words)):
+        counted = (tag_at(s, i - 1) == "CD" and word_at(s, i - 1) not in ("1", "one")) or word_at(s, i - 1) in _IN[
+            "many"
+        ]
+        one = forms().lemma(word_at(s, i), "NNS")
+        year = len(word_at(s, i - 1)) == 4 and word_at(s, i - 1).isdigit()
+        if counted and not year and tag_at(s, i) == "NNS" and one != word_at(s, i) and after_space(s, i):
+            yield (replace_word(s, i, one),)
+
+
+def particle(s: Sentence) -> Iterator[Edits]:
+    """*It is too late.* → *It is too late lah.*, *lor* or *leh*."""
+    short = 3 <= len(s.words) <= 15 and s.has_verb(0, len(s.words)) and not is_question(s)
+    if "." in word_at(s, len(s.words) - 1):
+        return  # *a.m.*: its dot is no end
+    if short and _CLOSED.match(s.text, s.end) and word_at(s, len(s.words) - 1) not in _IN["particles"]:
+        for said in ("lah", "lor", "leh"):
+            yield (Edit(s.end, s.end, f" {said}"),)
+
+
+def final_one(s: Sentence) -> Iterator[Edits]:
+    """*He is always late* → *He is always late one*."""
+    last = len(s.words) - 1
+    stressed = word_at(s, last - 1) in ("always", "very", "so", "usually", "quite") and tag_at(s, last) == "JJ"
+    if _is_one_clause(s) and stressed and _is_pronoun(s, 0) and word_at(s, last) not in ("many", "much", "few"):
+        yield (Edit(s.end, s.end, " one"),)
+
+
+def _is_pronoun(s: Sentence, i: int) -> bool:
+    return i >= 0 and word_at(s, i) in ("i", "he", "she", "it", "they", "we", "you")
+
+
+def _has_no_break(s: Sentence) -> bool:
+    return not any(mark in s.text[s.start : s.end] for mark in ',;:("')
+
+
+def _is_one_clause(s: Sentence) -> bool:
+    """One short clause, so that what is said at its end belongs to its verb."""
+    linked = any(word.tag in ("W", "CC") or word.lower in ("if", "that", "because", "since") for word in s.words)
+    return len(s.words) <= 14 and _has_no_break(s) and not linked and not is_question(s)
 
 
 class Singapore(FeatureOperator):
@@ -18,24 +213,32 @@ class Singapore(FeatureOperator):
 
     example = ("there are many people here", "got many people here")
     features: ClassVar[Mapping[str, Rule]] = {
-        "discourse particle": says.particle,
-        "already for completed action": says.already_completive,
-        "zero copula": says.zero_copula,
-        "zero past tense": says.zero_past,
-        "zero third person -s": says.zero_third_person,
-        "zero plural": says.zero_plural,
+        "discourse particle": particle,
+        "already for completed action": already_completive,
+        "zero copula": zero_copula,
+        "zero past tense": zero_past,
+        "zero third person -s": zero_third_person,
+        "zero plural": zero_plural,
         "zero article": shared.article_omission,
-        "subject pronoun drop": says.subject_drop,
+        "subject pronoun drop": subject_drop,
         "object pronoun drop": shared.object_drop,
         "topic fronting": shared.object_fronting,
-        "existential got": says.existential_got,
-        "is it tag": says.is_it_tag,
-        "can or not": says.can_or_not,
-        "wh-word in place": says.wh_in_situ,
-        "never for past denial": says.never_past,
-        "kena passive": says.kena_passive,
-        "ever for experience": says.ever_experience,
-        "condition without if": says.no_if,
-        "sentence-final one": says.final_one,
+        "existential got": existential_got,
+        "is it tag": is_it_tag,
+        "can or not": can_or_not,
+        "wh-word in place": wh_in_situ,
+        "never for past denial": never_past,
+        "kena passive": word_rule(  # *he was fined* → *he kena fined*, of what nobody wants done to them
+            dict.fromkeys(("was", "were", "got"), "kena"),
+            lambda s, i: (
+                i > 0
+                and word_at(s, i + 1) in _IN["suffered"]
+                and after_space(s, i + 1)
+                and (_is_pronoun(s, i - 1) or tag_at(s, i - 1) in ("NN", "NNS", "NNP"))
+            ),
+        ),
+        "ever for experience": ever_experience,
+        "condition without if": no_if,
+        "sentence-final one": final_one,
         "mass nouns as count nouns": shared.mass_as_count,
     }

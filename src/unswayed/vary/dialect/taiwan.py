@@ -10,12 +10,13 @@ from typing import Any
 from unswayed.base.edits import Edit, apply
 from unswayed.base.errors import MissingExtra
 from unswayed.base.seeds import Stream
-from unswayed.vary.dialect import LONGEST, Place, changed, read_table
+from unswayed.vary.dialect import MAX_CHARACTERS, FeatureEdit, change_some, read_table
 from unswayed.vary.operator import Change, Operator, Text, whole_text
 from unswayed.vary.words import checked_choice, checked_rate
 
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _WORD = 8  # characters of the longest words
+_WHOLE_NOTE = "script and vocabulary: traditional, Taiwan"
 _QUOTES = str.maketrans("“”‘’", "「」『』")
 
 
@@ -36,14 +37,14 @@ class Taiwan(Operator):
         _converter("s2twp")  # raises here if OpenCC is not installed
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        said = text.text[:LONGEST]
+        said = text.text[:MAX_CHARACTERS]
         if self.script == "traditional":
             worded = apply(said, [place.edit for place in self._places(said)])
             in_taiwan = _converter("s2tw").convert(worded).translate(_QUOTES)
-            return whole_text(text.text, in_taiwan + text.text[LONGEST:], "script and vocabulary: traditional, Taiwan")
-        return changed(text.text, self._places(said), self.rate, rng)
+            return whole_text(text.text, in_taiwan + text.text[MAX_CHARACTERS:], _WHOLE_NOTE)
+        return change_some(text.text, self._places(said), self.rate, rng)
 
-    def _places(self, text: str) -> Iterator[Place]:
+    def _places(self, text: str) -> Iterator[FeatureEdit]:
         for place in _places(text):
             word = text[place.edit.start : place.edit.end]
             if self.words == "opencc" or not (word in _words("leave") or in_another_sense(word, text)):
@@ -64,7 +65,7 @@ def _converter(name: str) -> Any:
     return OpenCC(name)
 
 
-def _places(text: str) -> Iterator[Place]:
+def _places(text: str) -> Iterator[FeatureEdit]:
     """The words that Taiwan has others for, the longest first from the left."""
     for stretch in _HAN.finditer(text):
         said, at = stretch[0], 0
@@ -74,7 +75,7 @@ def _places(text: str) -> Iterator[Place]:
             size = next((n for n in range(min(_WORD, len(said) - at), 1, -1) if _is_word(said[at : at + n])), 0)
             if size:
                 start = stretch.start() + at
-                yield Place(Edit(start, start + size, _said(said[at : at + size])), "vocabulary")
+                yield FeatureEdit(Edit(start, start + size, _said(said[at : at + size])), "vocabulary")
             at += size or 1
 
 

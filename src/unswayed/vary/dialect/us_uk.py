@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from unswayed.base.seeds import Stream
-from unswayed.vary.dialect import Exchange, changed, pairs_of, read_table
+from unswayed.vary.dialect import WordExchange, change_some, read_table, split_pairs
 from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.words import checked_choice, checked_rate
 
@@ -27,20 +27,20 @@ class UsUk(Operator):
         self.to, self.rate = checked_choice("to", to, "uk", "us"), checked_rate(rate)
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        return changed(text.text, exchange(self.to == "us").places(text.text), self.rate, rng, articles=True)
+        return change_some(text.text, exchange_table(self.to == "us").places(text.text), self.rate, rng, articles=True)
 
 
 @cache
-def exchange(back: bool) -> Exchange:
-    return Exchange(_pairs(back))
+def exchange_table(back: bool) -> WordExchange:
+    return WordExchange(_pairs(back))
 
 
 def _pairs(back: bool) -> Iterator[tuple[str, str, str]]:
     table = read_table("us_uk")
-    yield from pairs_of(table["spelling"], "spelling", back, table["endings"])
+    yield from split_pairs(table["spelling"], "spelling", back, table["endings"])
     for stems, endings, both in ((table["ize"], _IZE, False), (table["yze"], _YZE, True)):
         for stem in stems.split() if both or back else ():
             for ending in endings:
                 american, british = stem + ending, stem + ending.replace("z", "s")
                 yield (british, american, "spelling") if back else (american, british, "spelling")
-    yield from pairs_of(table["vocabulary"], "vocabulary", back)
+    yield from split_pairs(table["vocabulary"], "vocabulary", back)
