@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unswayed.base.values import Example
-from unswayed.vary.block import blocks_of
-from unswayed.vary.engine import OperatorSpec, Variation, Varier
+from unswayed.vary.engine import OperatorSpec, Variation, Varier, blocks_of
 
 
 class Varied:

@@ -160,8 +160,7 @@ def unswayed(name: str, texts: list[Any]) -> Alter:
     stopped; a note is not made, as no tool that it is held against says what it did.
     """
     from unswayed.base.values import Example
-    from unswayed.vary.block import blocks_of
-    from unswayed.vary.engine import OperatorSpec, Variation, Varier
+    from unswayed.vary.engine import OperatorSpec, Variation, Varier, blocks_of
 
     name, _, told = name.partition("?")
     slots = not isinstance(texts[0], str)

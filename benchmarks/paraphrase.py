@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from statistics import mean
 
@@ -19,13 +19,12 @@ from benchmarks._measure import SHARED, LeftOut, Row, needs, show
 from unswayed.base.edits import apply
 from unswayed.base.errors import UnswayedError
 from unswayed.base.gc_pause import collecting_later
-from unswayed.base.seeds import Seeds
+from unswayed.base.seeds import Seeds, Streams
 from unswayed.data import ReadOptions, read_examples
 from unswayed.papers.parte.corpora import FILE, read_pairs
 from unswayed.systems.embeddings import Embeddings, minilm_folder
-from unswayed.vary.block import BLOCK
-from unswayed.vary.engine import OperatorSpec
-from unswayed.vary.operator import Text
+from unswayed.vary.engine import BLOCK, OperatorSpec
+from unswayed.vary.operator import Change, Text, Texts
 from unswayed.vary.words import jaccard
 
 DATA = SHARED / "parte"
@@ -47,15 +46,18 @@ def made_by(spec: OperatorSpec, texts: list[tuple[str, str]]) -> tuple[Pairs, fl
     The first few, for which tables are loaded, are not timed by themselves. The others are new to the operator.
     """
     operator, seeds = spec.make(), Seeds(0, spec.name, 1)
-    few = texts[:FEW]
-    operator.changes([Text(text) for _, text in few], [seeds.stream(id, 0) for id, _ in few])
+
+    def changed(block: list[tuple[str, str]]) -> Sequence[Change | None]:
+        streams = Streams.of([seeds.stream(id, 0) for id, _ in block])
+        return operator.change_many(Texts.of([Text(text) for _, text in block]), streams)
+
+    changed(texts[:FEW])
     began = time.process_time()
     pairs = []
     for at in range(0, len(texts), BLOCK):
         block = texts[at : at + BLOCK]
-        streams = [seeds.stream(id, 0) for id, _ in block]
         with collecting_later() if operator.quick else nullcontext():
-            changes = operator.changes([Text(text) for _, text in block], streams)
+            changes = changed(block)
         pairs += [(text, apply(text, c.edits)) for (_, text), c in zip(block, changes, strict=True) if c is not None]
     return pairs, time.process_time() - began
 

@@ -22,7 +22,7 @@ from unswayed.lab.realism.languages import Channel, script_of
 from unswayed.lab.realism.letters import words_of
 from unswayed.vary import operators
 from unswayed.vary.engine import OperatorSpec
-from unswayed.vary.operator import Text
+from unswayed.vary.operator import Text, Texts
 
 SEED, DRAWS = 7, 3
 _ABORTED = 0.3  # growth or loss of a text that was given up
@@ -72,8 +72,8 @@ def draws(spec: OperatorSpec, people: People) -> list[list[str]]:
     operator = spec.make()
     seeds, made = Seeds(SEED, spec.name, operator.version), []
     for draw in range(DRAWS):
-        streams = [seeds.stream(str(i), draw) for i in range(len(people.clean))]
-        changes = operator.changes([Text(text, people.language) for text in people.clean], streams)
+        texts = Texts.of([Text(text, people.language) for text in people.clean])
+        changes = operator.change_many(texts, seeds.streams(texts.ids, draw, [""] * len(texts)))
         made.append([apply(t, change.edits) if change else t for t, change in zip(people.clean, changes, strict=True)])
     return made
 

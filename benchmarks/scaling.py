@@ -41,8 +41,7 @@ from unswayed.storage.store import AnswerStore
 from unswayed.storage.suite import Suite
 from unswayed.systems.asking import Asking
 from unswayed.systems.opening import open_system
-from unswayed.vary.block import BLOCK
-from unswayed.vary.engine import OperatorSpec, Variation
+from unswayed.vary.engine import BLOCK, OperatorSpec, Variation
 
 OPERATOR = "keyboard/pinyin"  # one that keeps a processor busy; the quick ones are held up by the driver
 SENTENCES = 16 * BLOCK

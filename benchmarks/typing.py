@@ -20,7 +20,7 @@ from unswayed.measure.files import distances
 from unswayed.vary.keyboard.adjacent import Adjacent
 from unswayed.vary.keyboard.layouts import layout
 from unswayed.vary.keyboard.typist import Typist
-from unswayed.vary.operator import Text
+from unswayed.vary.operator import Text, Texts
 from unswayed.vary.slip_profile import SlipProfile
 
 SENTENCES = 2_500  # of Aalto that are judged
@@ -192,14 +192,14 @@ def _same(found: Sequence[int], wanted: Sequence[int]) -> float:
 
 def rows() -> Iterator[Row]:
     """How fast texts are typed, after a first round."""
-    texts = [Text(row["question"]) for row in questions()] * 10
+    texts = Texts.of([Text(row["question"]) for row in questions()] * 10)
     seeds = Seeds(7, "keyboard/typist", Typist.version)
     for mode in ("corrected", "uncorrected"):
         operator = Typist(mode=mode)
         taken = []
         for draw in range(4):
-            streams = [seeds.stream(str(i), draw) for i in range(len(texts))]
-            taken.append(cpu_seconds(lambda: operator.changes(texts, streams)))  # noqa: B023
+            streams = seeds.streams(texts.ids, draw, [""] * len(texts))
+            taken.append(cpu_seconds(lambda: operator.change_many(texts, streams)))  # noqa: B023
         rate = len(texts) / sorted(taken[1:])[1]
         asked = 50_000 if mode == "corrected" else None
         yield Row(f"{mode}: rate", f"`keyboard/typist`, {mode}, NoiseQA's questions", rate, "texts/CPU s", asked=asked)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from unswayed.base.edits import Edit
+from unswayed.base.seeds import Streams
 from unswayed.systems.system import Failed, System
-from unswayed.vary.operator import Change, Operator, Text
+from unswayed.vary.operator import Change, Operator, Texts
 
 LOG = Path("asked.log")
 ONCE = Path("died-once")
@@ -113,11 +114,8 @@ class Marked(Operator):
 
     example = ("a", "a 4")
 
-    def changes(self, texts: Sequence[Text], rngs: Sequence[Any]) -> list[Change | None]:
+    def change_many(self, texts: Texts, streams: Streams) -> list[Change | None]:
         _log([text.text for text in texts])
         time.sleep(0.0005 * len(texts))
-        return super().changes(texts, rngs)
-
-    def change(self, text: Text, rng: Any) -> Change | None:
-        end = len(text.text)
-        return Change((Edit(end, end, f" {rng.below(10)}"),), "a number")
+        ends, digits = map(len, texts.strings), streams.below(0, [10] * len(texts))
+        return [Change((Edit(end, end, f" {n}"),), "a number") for end, n in zip(ends, digits, strict=True)]

@@ -20,7 +20,6 @@ from unswayed.base.language import knows
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Variant
 from unswayed.vary import operators
-from unswayed.vary.block import BlockOperator
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.operator import UNALTERED, Operator
 
@@ -240,10 +239,16 @@ def test_labels_stay_true(name: str, data: st.DataObject, form: str, seed: int) 
         assert {word: now[word] for word in once} == {word: kept[word] for word in once}
 
 
+@pytest.mark.parametrize("name", [name for name in operators.names() if not name.startswith("prompt/")])
+def test_each_has_exactly_one_form(name: str) -> None:
+    cls = operators.get(name)
+    assert (cls.change is Operator.change) != (cls.change_many is Operator.change_many)
+
+
 SAID = "Can you find a good Flight to the Small Café? What . These big cars leave early — MAY I quickly see AN old one."
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if issubclass(operators.get(n), BlockOperator)])
+@pytest.mark.parametrize("name", [n for n in NAMES if operators.get(n).change_many is not Operator.change_many])
 @given(data=st.data(), form=st.sampled_from(["slots", "entities", "text"]), seed=st.integers(0, 1000))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_many_texts_at_once_are_varied_as_each_alone(name: str, data: st.DataObject, form: str, seed: int) -> None:

@@ -9,11 +9,11 @@ import pytest
 
 from unswayed.base.edits import Edit
 from unswayed.base.errors import CannotKeepLabels, UnknownName, UsageError
-from unswayed.base.seeds import Stream, Streams
+from unswayed.base.seeds import Seeds, Stream, Streams
+from unswayed.base.task import task_named
 from unswayed.base.values import Example
-from unswayed.vary.block import BlockOperator, Texts, blocks_of
-from unswayed.vary.engine import OperatorSpec, Variation, vary
-from unswayed.vary.operator import Change, Operator, Text
+from unswayed.vary.engine import OperatorSpec, Variation, blocks_of, vary
+from unswayed.vary.operator import Change, Operator, Text, Texts
 
 
 class Rewrite(Operator):
@@ -53,14 +53,16 @@ class WatchingQuick(Watching):
     quick = True
 
 
-class Counting(BlockOperator):
-    """Notes how many texts it was given at once."""
+class Counting(Operator):
+    """Notes how many texts it was given at once, and the first number of each text's stream."""
 
-    def change(self, text: Text, rng: Stream) -> Change | None:
-        return Change((Edit(0, 0, "um "),), "alone")
-
-    def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
-        return [Change((Edit(0, 0, "um "),), f"{len(texts)} at once") for _ in texts]
+    def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
+        numbers = streams.below(0, [1000] * len(texts))
+        assert numbers == [stream.below(1000) for stream in streams]
+        return [
+            Change((Edit(0, 0, "um "),), f"{text.text} {n} of {len(texts)}")
+            for text, n in zip(texts, numbers, strict=True)
+        ]
 
 
 def variation(*names: str, **more: object) -> Variation:
@@ -163,11 +165,41 @@ def test_few_texts_are_varied_at_once_where_they_are_long_so_that_memory_stays_s
     assert list(blocks_of([])) == []
 
 
-def test_a_block_operator_varies_few_texts_alone_unless_they_are_long() -> None:
-    def notes(*texts: str) -> list[str]:
-        examples = [Example(i, str(i), {"text": text}, "a") for i, text in enumerate(texts)]
-        return [v.note for v in vary(examples, variation(f"{__name__}:Counting"))]
+def test_an_operator_for_blocks_is_given_blocks_and_a_block_of_one_for_a_single_text() -> None:
+    examples = [Example(i, str(i), {"text": f"turn on {i}"}, "a") for i in range(20)]
+    name = f"{__name__}:Counting"
+    notes = [v.note for v in vary(examples, variation(name))]
+    assert all(note.endswith(" of 20") for note in notes)
+    seeds, operator = Seeds(0, name, 1), OperatorSpec(name).make()
+    for example, note in zip(examples, notes, strict=True):
+        change = operator.change(Text(example.inputs["text"]), seeds.stream(example.id, 0, "text"))
+        assert change is not None
+        assert change.note == note.replace(" of 20", " of 1")
 
-    assert notes(*["turn on"] * 2) == ["alone"] * 2
-    assert notes(*["turn on"] * 20) == ["20 at once"] * 20
-    assert notes("turn on " * 5_000) == ["1 at once"]
+
+def test_texts_that_were_made_one_by_one_are_a_block() -> None:
+    task = task_named("slu")
+    gold = {"intent": "i", "slots": ["O", "B-a"]}
+    texts = [Text("turn on", "en", gold, "text", task), Text("an", "de", {"intent": "i", "slots": ["O"]}, "text", task)]
+    block = Texts.of(texts)
+    assert list(block) == texts
+    assert (block.strings, block.language, block.tags) == (["turn on", "an"], "", [["O", "B-a"], ["O"]])
+    assert Texts.of(texts[:1]).language == "en"
+    assert [text.language for text in block.some([1])] == ["de"]
+    assert len(Texts.of([])) == 0
+
+
+def test_a_stream_that_gave_a_number_is_none_of_many() -> None:
+    stream = Seeds(0, "x", 1).stream("e", 0)
+    assert Streams.of([stream])[0] is stream
+    stream.bits()
+    with pytest.raises(ValueError, match="gave a number"):
+        Streams.of([stream])
+
+
+def test_an_operator_with_both_forms_is_refused_where_it_is_written() -> None:
+    with pytest.raises(UsageError, match="Both has both `change` and `change_many`. Keep one"):
+
+        class Both(Counting):
+            def change(self, text: Text, rng: Stream) -> Change | None:
+                return None

@@ -17,7 +17,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "base.json": "decode=decode_json",
         "base.progress": "Progress",
         "base.registry": "Registry VERSION",
-        "base.seeds": "Seeds Stream",
+        "base.seeds": "Seeds Stream Streams",
         "base.task": "Task guess_task task_named",
         "base.values": "Estimate Example Inputs Json Output Variant",
     },

@@ -16,7 +16,7 @@ from unswayed.base.ids import canonical, content_id, file_hash
 from unswayed.base.json import decode as decode_json
 from unswayed.base.progress import Progress
 from unswayed.base.registry import VERSION, Registry
-from unswayed.base.seeds import Seeds, Stream
+from unswayed.base.seeds import Seeds, Stream, Streams
 from unswayed.base.task import Task, guess_task, task_named
 from unswayed.base.values import Estimate, Example, Inputs, Json, Output, Variant
 
@@ -37,6 +37,7 @@ __all__ = [
     "Seeds",
     "StoredFileError",
     "Stream",
+    "Streams",
     "SystemBroken",
     "Task",
     "UnknownName",

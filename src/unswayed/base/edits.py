@@ -7,7 +7,6 @@ character spans are then moved here, in one place, so that no operator can get l
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import repeat
 from typing import NamedTuple
 
 
@@ -23,16 +22,11 @@ class Edit(NamedTuple):
 
 
 class OneEach(NamedTuple):
-    """One edit for each of many texts, as columns; `news` has None where there is none.
-
-    Who inserts whole tokens and knows where may say so: `tokens` has the number of the token that they go before, or of
-    tokens where they go at the end; -1 where that is not known.
-    """
+    """One edit for each of many texts, as columns; `news` has None where there is none."""
 
     starts: Sequence[int]
     ends: Sequence[int]
     news: Sequence[str | None]
-    tokens: Sequence[int] | None = None
 
 
 Tagged = tuple[str, list[str]]  # a text, and a BIO tag for each of its tokens
@@ -62,7 +56,7 @@ def apply_each(texts: Iterable[str], edits: OneEach) -> list[str | None]:
     """The texts after their edits; None where there is none."""
     return [
         None if new is None else text[:start] + new + text[end:]
-        for text, start, end, new in zip(texts, *edits[:3], strict=True)
+        for text, start, end, new in zip(texts, *edits, strict=True)
     ]
 
 
@@ -137,13 +131,11 @@ def move_tags_each(
     afters: list[str | None] = []
     moved: list[list[str]] = []
     known: dict[str, tuple[bool, list[str]]] = {}
-    starts, ends, news, tokens = edits
-    places = tokens or repeat(-1, len(news))
-    for text, its, start, end, new, place in zip(texts, tags, starts, ends, news, places, strict=True):
+    for text, its, start, end, new in zip(texts, tags, *edits, strict=True):
         changed = None
         if new is None:
             pass
-        elif place < 0 and " " not in new:
+        elif " " not in new:
             changed = text[:start] + new + text[end:]
             if not changed or "  " in changed or changed[0] == " " or changed[-1] == " " or " " in text[start:end]:
                 changed, its = _moved(text, its, start, end, new)
@@ -151,10 +143,9 @@ def move_tags_each(
             changed, its = _several_for_one(text, its, start, end, new)
         else:
             behind, added = known[new] if new in known else known.setdefault(new, _tokens_to_insert(new))
-            if place < 0:
-                beside = text[start : start + 1] if behind else text[start - 1 : start]
-                if added and text and beside in _BETWEEN:
-                    place = text.count(" ", 0, start) + behind
+            beside, place = text[start : start + 1] if behind else text[start - 1 : start], -1
+            if added and text and beside in _BETWEEN:
+                place = text.count(" ", 0, start) + behind
             if place < 0:
                 changed, its = _moved(text, its, start, end, new)
             elif place == len(its) or its[place] == "O" or its[place][:2] != "I-":  # else they would stand in a slot

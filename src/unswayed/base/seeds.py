@@ -186,6 +186,19 @@ class Streams(Sequence[Stream]):
         self._made: dict[int, Stream] = {}
         self._numbers: NDArray[np.uint64] | None = None
 
+    @classmethod
+    def of(cls, streams: Sequence[Stream]) -> Streams:
+        """Streams of one draw that were made one by one and gave no number yet."""
+        if any(stream._at for stream in streams):
+            raise ValueError("a stream that gave a number can't be one of many")
+        found = cls(
+            [stream._block for stream in streams],
+            streams[0]._person if streams else _NOBODY,
+            [stream._example for stream in streams],
+        )
+        found._made.update(enumerate(streams))
+        return found
+
     def __len__(self) -> int:
         return len(self._digests)
 

@@ -18,8 +18,7 @@ from unswayed.base.task import guess_task
 from unswayed.base.values import Example, Variant
 from unswayed.data.conll import SUFFIXES as CONLL, conll_sentence
 from unswayed.storage.files import replacing_or_printing
-from unswayed.vary.block import blocks_of
-from unswayed.vary.engine import Variation, Varier
+from unswayed.vary.engine import Variation, Varier, blocks_of
 from unswayed.vary.operator import Operator, PromptOperator
 
 BY, NOTE = "augmented", "augmented_note"  # the groups that tell a copy: by which operator, and what it did

@@ -15,7 +15,7 @@ import msgspec
 from unswayed.base.values import Example
 from unswayed.run.varying import Lines
 from unswayed.storage.files import unwritable
-from unswayed.vary.block import blocks_of
+from unswayed.vary.engine import blocks_of
 
 
 class _Place(NamedTuple):

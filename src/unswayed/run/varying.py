@@ -17,8 +17,7 @@ from unswayed.base.progress import Progress
 from unswayed.base.values import Example, Variant
 from unswayed.run.workers import Engine, InOrder, unlost
 from unswayed.storage.suite_rows import Piece, pieces_of
-from unswayed.vary.block import blocks_of
-from unswayed.vary.engine import Variation, Varier
+from unswayed.vary.engine import Variation, Varier, blocks_of
 
 _MOST_HELD = 1 << 26  # bytes of variants that are made before they are asked for
 _decode = msgspec.json.Decoder(Example).decode_lines

@@ -11,10 +11,9 @@ operators: Registry[Operator] = Registry("operator", Operator, "unswayed.vary", 
 _names, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "vary.block": "BlockOperator SingleEdits",
         "vary.engine": "OperatorSpec",
         "vary.masked": "MaskedModel",
-        "vary.operator": "Change Text",
+        "vary.operator": "Change SingleEdits Text Texts",
         "vary.words": "cased checked_rate jaccard normal=normal_text some=some_places",
     },
 )

@@ -59,27 +59,16 @@ def collocations() -> Collocations:
 
 def in_name(words: Sequence[Tagged], i: int) -> bool:
     """Is the noun, adjective or verb part of a name or of a compound, as in *fort worth* and *the daily show*?"""
-    around = words[max(0, i - 1) : i + 2]
-    return named([word.lower for word in around], [word.tag for word in around], min(i, 1))
-
-
-def named(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
-    """The same for lower-case words and their tags."""
-    kind = KIND_OF.get(tags[i])
-    before, after = tags[i - 1] if i else "", tags[i + 1] if i + 1 < len(tags) else ""
+    kind = KIND_OF.get(words[i].tag)
+    before, after = words[i - 1].tag if i else "", words[i + 1].tag if i + 1 < len(words) else ""
     if kind == "n":
         return before in NOUNS or after in NOUNS
     if kind == "a":
         return before == "NNP" or after == "NNP"
     if kind == "v":
         noun = before in BEFORE_NOUNS or (not after and before in NOUNS)
-        return noun or (bool(after) and after != "RP" and words[i + 1] in PARTICLES)
+        return noun or (bool(after) and after != "RP" and words[i + 1].lower in PARTICLES)
     return False
-
-
-def in_title(words: Sequence[str], i: int) -> bool:
-    """Does the word follow one that says what something is called?"""
-    return not NAMING.isdisjoint(words[:i])
 
 
 def collocated(before: str, after: str, word: str, candidate: str, strict: bool = False) -> bool:

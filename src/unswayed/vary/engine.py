@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from operator import eq
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -21,10 +21,11 @@ from unswayed.base.values import Example, Json, Variant
 from unswayed.base.variants import Maker, VariantColumn, Variants
 from unswayed.storage.suite import LANGUAGE
 from unswayed.vary import operators
-from unswayed.vary.block import BLOCK, Block, SingleEdits, Texts, blocks_of
 from unswayed.vary.guard import LabelGuard
-from unswayed.vary.operator import UNALTERED, Change, Operator, PromptOperator, describe
+from unswayed.vary.operator import UNALTERED, Change, Operator, PromptOperator, SingleEdits, Texts, describe
 
+BLOCK = 512  # examples handled at once: enough for operators that batch, little enough to stream
+_MOST_CHARACTERS = 1 << 20  # of examples handled at once: words of texts may take a hundred times their letters
 MOST_DRAWS = 100_000
 _FEW = 8  # variants of an example
 _TRIES = 12  # how often an operator draws again where a guard objects
@@ -112,6 +113,42 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
         alike = [other for other in fit if operators.get(other).meaning == instead_of.meaning]
         family = name.partition("/")[0]
         return sorted(alike, key=lambda other: other.partition("/")[0] != family)
+
+
+def blocks_of(examples: Iterable[Example], size: int = BLOCK) -> Iterator[list[Example]]:
+    """The examples, so many at a time, or fewer where their texts are long."""
+    block: list[Example] = []
+    characters = 0
+    for example in examples:
+        block.append(example)
+        characters += sum(map(len, example.inputs.values()))
+        if len(block) == size or characters >= _MOST_CHARACTERS:
+            yield block
+            block, characters = [], 0
+    if block:
+        yield block
+
+
+class Block(NamedTuple):
+    """Examples that are varied together, the texts of theirs that are varied, and where each example's texts end."""
+
+    examples: Sequence[Example]
+    texts: Texts
+    ends: Sequence[int]
+
+    @property
+    def one_each(self) -> bool:
+        """Has each example one text?"""
+        return self.texts.examples is self.examples
+
+    def some(self, at: Sequence[int]) -> Block:
+        """The examples at these places, in ascending order."""
+        if len(at) == len(self.examples):
+            return self
+        spans = [range(self.ends[i - 1] if i else 0, self.ends[i]) for i in at]
+        texts = self.texts.some([k for span in spans for k in span])
+        examples = texts.examples if self.one_each else [self.examples[i] for i in at]
+        return Block(examples, texts, list(accumulate(map(len, spans))))
 
 
 _Place = tuple[int, int]  # an example's place in a block, and a draw
@@ -239,7 +276,7 @@ class Varier:
     def _changed(self, k: int, draw: int, block: Block, attempt: int) -> _Column:
         operator, texts = self.operators[k], block.texts
         fields = [f"{field} again {attempt}" for field in texts.fields] if attempt else texts.fields
-        changes = operator.changes(texts, self.seeds[k].streams(texts.ids, draw, fields))
+        changes = operator.change_many(texts, self.seeds[k].streams(texts.ids, draw, fields))
         if not isinstance(changes, SingleEdits):
             _check_changes(operator, changes)
         if block.one_each:
@@ -339,7 +376,8 @@ class Varier:
             if set(map(len, chosen)) != {1}:
                 ends = list(accumulate(map(len, chosen)))
                 whose = [e for e, its in zip(examples, chosen, strict=True) for _ in its]
-        aligned, language = self.task if self._aligned else None, "" if self._mixed else self.variation.language
+        aligned = self.task if self._aligned else None
+        language = [self._language(e) for e in whose] if self._mixed else self.variation.language
         try:
             return Block(examples, Texts(whose, fields, aligned, language), ends)
         except KeyError:

@@ -197,48 +197,17 @@ def tagger() -> Tagger:
 class Line:
     """The words of a text in small letters, their tags, and where they begin and end if single spaces don't say it."""
 
-    __slots__ = ("_context", "_ends", "_starts", "lowers", "tags", "text")
+    __slots__ = ("_ends", "_starts", "lowers", "tags", "text")
 
     def __init__(
         self, text: str, lowers: Sequence[str], tags: Sequence[str], starts: Sequence[int], ends: Sequence[int]
     ) -> None:
         self.text, self.lowers, self.tags, self._starts, self._ends = text, lowers, tags, starts, ends
-        self._context: Sequence[str] | None = None
-
-    @classmethod
-    def of(cls, text: str, words: Sequence[Word]) -> Line:
-        """The line of words that are tagged already."""
-        starts, ends, lowers, tags = zip(*words, strict=True) if words else ((), (), (), ())
-        return cls(text, lowers, tags, starts, ends)
 
     @property
     def plain(self) -> bool:
         """Is the text nothing but its words and single spaces?"""
         return not self._starts
-
-    @property
-    def context(self) -> Sequence[str]:
-        """The tags of the words as one sentence in small letters, which is how other words are tried."""
-        if self._context is None:
-            self._context = self.tags if self.plain else tagger().tags(self.lowers)
-        return self._context
-
-    def replaceable(self, tags: frozenset[str]) -> list[int]:
-        """The places of words with one of these tags that are of a class of words that may be replaced."""
-        words = self.lowers
-        return [
-            i
-            for i, tag in enumerate(self.tags)
-            if tag in tags
-            and ((tag, words[i]) in STOPWORDS if tag not in KIND_OF else len(words[i]) > 2 and words[i] not in _KEPT)
-        ]
-
-    def span(self, i: int) -> tuple[int, int]:
-        """Where a word begins and ends."""
-        if self._starts:
-            return self._starts[i], self._ends[i]
-        start = len(self.text) - len(self.text.split(" ", i)[i])
-        return start, start + len(self.lowers[i])
 
     def stretch(self, first: int, end: int) -> tuple[int, int]:
         """Where the words from one up to another begin and end."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from unswayed.vary.english import STOPWORDS
 
 _PLURAL = {"this": "these", "that": "those"}
@@ -14,7 +12,8 @@ _DAYPARTS = frozenset(["morning", "afternoon", "evening"])
 
 
 def stopword_candidates(word: str, tag: str, before: str, after: str, next_tag: str, far: bool) -> list[str]:
-    """Other words of the same closed class, best first, that agree with what stands beside the word and `farther`."""
+    """Other words of the same closed class, best first, that agree with what stands beside the word, and `far`, as
+    `coded` flags it."""
     if tag == "DT":
         return [] if after in _DAYPARTS else _determiners(word, far)
     if word in ("i", "we") and (before in _WITH_I or after in _WITH_I):
@@ -30,22 +29,6 @@ def stopword_candidates(word: str, tag: str, before: str, after: str, next_tag: 
     if (word == "of" and before == "out") or (word == "and" and far):
         return []
     return list(STOPWORDS.get((tag, word), ()))
-
-
-def farther(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
-    """Is there a noun in the plural behind a determiner, or a *between* before an *and*?"""
-    return _plural(tags[i + 1 :]) if tags[i] == "DT" else words[i] == "and" and "between" in words[:i]
-
-
-def _plural(following: Sequence[str]) -> bool:
-    """Is the noun in the plural, by the tags of what follows: *these movie schedules*, but *this flight*?"""
-    nouns = ""
-    for tag in following:
-        if tag in NOUNS:
-            nouns = tag
-        elif nouns or tag[:2] in BEFORE_NO_NOUN:
-            break
-    return nouns == "NNS"
 
 
 def _determiners(word: str, plural: bool) -> list[str]:

@@ -22,10 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unswayed.vary.collocations import OF_PEOPLE, everywhere, never, vague
-from unswayed.vary.english import KIND_OF, START, STOPWORDS, Line, forms, tagger
-from unswayed.vary.fitting import MOST_FITTING, Asked, Place, fits
-from unswayed.vary.rows import Rows
-from unswayed.vary.stopwords import farther, stopword_candidates
+from unswayed.vary.english import KIND_OF, forms, tagger
+from unswayed.vary.fitting import Place, fits
+from unswayed.vary.stopwords import stopword_candidates
 
 _DATA = files("unswayed.vary") / "spoken" / "data"
 _SENSE_FIT = 6.0  # what the sentence counts for against how often a sense is meant
@@ -36,7 +35,6 @@ _ALIKE = 0.6  # cosine of the definitions of two words, from which on they are a
 _WORST = 4.0  # how much worse than the best a candidate may be
 _UNIT = 127  # what a vector's number 1 is stored as
 _FEW = log(2)  # weight of a sentence with one other word that has a vector
-APART, REACH = frozenset(("up", "down", "out", "back", "away", "over")), 5  # words after the verb
 Code = TypeVar("Code", int, "NDArray[np.intp]")
 _MOST_READ, _MOST_PLACES = 50_000, 100_000  # words with tags, and places of words, that are remembered
 
@@ -115,15 +113,6 @@ class Options(NamedTuple):
         return []
 
 
-class Question(NamedTuple):
-    """A word of a line to find others for."""
-
-    line: Line
-    i: int
-    strict: bool
-    options: Options
-
-
 # A word, the words before and after it, and what is `coded` of the place.
 Spot = tuple[str, str, str, int]
 _BITS = 5  # of a tag's number
@@ -134,7 +123,8 @@ def coded(tag: Code, one: Code, two: Code, flag: Code, sure: Code, strict: Code)
     """The numbers of three tags, the word's own first, and three flags as one number; or arrays of such.
 
     Of a content word, the tags are those of the words before the one before it, and the flag says whether a particle
-    follows. Of a closed-class word, they are that of the word after it and any, and the flag is what `farther` says.
+    follows. Of a closed-class word, they are that of the word after it and any, and the flag says whether there is
+    a noun in the plural behind a determiner, or a *between* before an *and*.
     """
     return ((((tag << _BITS | one) << _BITS | two) << 1 | flag) << 1 | sure) << 1 | strict
 
@@ -164,45 +154,13 @@ class Thesaurus:
         self._senses = Rows(lines.count("\t"), len(self._lines), row=int, share=float)
         self._words = Rows(lines.count(" ") // 2, len(self._lines), row=int, of=int, score=float)
         self._targets: dict[tuple[str, str], Target] = {}  # by word and tag
-        self._row_of: dict[str, dict[str, int]] = {tag: {} for tag in KIND_OF}  # by tag and word
         self._options: dict[Spot, Options | None] = {}
-
-    def ranked(self, asked: Sequence[Asked], most: int = MOST_FITTING) -> list[list[str]]:
-        """For each word asked about, candidates in the same inflected form, best first."""
-        lines: dict[int, Line] = {}
-        for one in asked:
-            if id(one.words) not in lines:
-                lines[id(one.words)] = Line.of(one.text, one.words)
-        found = [self.question(lines[id(one.words)], one.i, one.sure, one.strict) for one in asked]
-        answers = iter(self.answers([question for question in found if question], most))
-        return [next(answers) if question else [] for question in found]
 
     def _target(self, word: str, tag: str) -> Target:
         if len(self._targets) >= _MOST_READ:
             self._targets.clear()
         self._targets[word, tag] = found = Target(word, tag)
         return found
-
-    def question(self, line: Line, i: int, sure: bool, strict: bool) -> Question | None:
-        """The question what may stand for a word; None if nothing may."""
-        words, tags, number = line.lowers, line.tags, tagger().number
-        word, tag, end = words[i], tags[i], i + 1 == len(words)
-        before, after = words[i - 1] if i else "", "" if end else words[i + 1]
-        kind = KIND_OF.get(tag)
-        if kind is None:
-            if end or (tag, word) not in STOPWORDS:
-                return None
-            beside, flag = (number[tags[i + 1]], 0), farther(words, tags, i)
-        else:
-            if kind == "r" and i and (tags[i - 1] == "IN" or before == "right"):
-                return None  # *from now* and *right now* are expressions
-            if kind == "v" and strict and _apart(line, i + 1):
-                return None
-            context = line.context
-            beside = number[context[i - 2] if i > 1 else START], number[context[i - 3] if i > 2 else START]
-            flag = kind == "v" and not end and tags[i + 1] == "RP"
-        found = self.options((word, before, after, coded(number[tag], *beside, flag, sure, strict)))
-        return Question(line, i, strict, found) if found else None
 
     def options(self, spot: Spot) -> Options | None:
         """What may stand in a place; None if nothing may."""
@@ -296,19 +254,6 @@ class Thesaurus:
             w == lemma and s > _LEAST_ALIKE for w, s in zip(entry.words, entry.scores, strict=True)
         )
 
-    def answers(self, questions: Sequence[Question], most: int = MOST_FITTING) -> list[list[str]]:
-        """The candidates that fit and whose sense may be meant, in the same inflected form, best first."""
-        open_ = [question for question in questions if question.options.alone is None]
-        strict = [question.strict for question in open_]
-        orders = iter(
-            self.orders([question.options for question in open_], self._around(open_), strict) if open_ else ()
-        )
-        found = []
-        for line, _, strictly, options in questions:
-            order = next(orders) if options.alone is None else None
-            found.append(options.best(order, most, line.lowers if strictly else ()))
-        return found
-
     def orders(self, options: Sequence[Options], around: Any, strict: Sequence[bool]) -> list[list[int]]:
         """For each word, the numbers in its entry of candidates whose sense may be meant, best first."""
         entries = np.array([its.choice.entry.number for its in options if its.choice])
@@ -331,23 +276,6 @@ class Thesaurus:
         places = (order - word_at[of]).tolist()
         return [places[a:b] for a, b in pairwise(ends)]
 
-    def _around(self, questions: Sequence[Question]) -> Any:
-        """For each word, the mean direction of the other content words of its line that have a vector."""
-        lines: dict[Line, int] = {}
-        rows: list[int] = []
-        starts: list[int] = []
-        of, own = [], []
-        for question in questions:
-            line, i = question.line, question.i
-            if line not in lines:
-                lines[line] = len(starts)
-                starts.append(len(rows))
-                rows += self._rows_of(line)
-            of.append(lines[line])
-            own.append(self.row(line.lowers[i], line.tags[i]))
-        counts = np.diff([*starts, len(rows)]) - 1
-        return self.directions(np.add.reduceat(self.vectors[rows], starts)[of], counts[of], np.array(own))
-
     def directions(self, totals: Any, counts: Any, own: Any) -> Any:
         """The mean directions of so many vectors with these sums, without the word's own row."""
         # Vectors are whole numbers, so that nothing is lost where the word's own is taken away again.
@@ -355,37 +283,50 @@ class Thesaurus:
         length = np.sqrt(np.einsum("ij,ij->i", total, total)) / _UNIT + 1e-9
         return total * (np.where(others == 1, _FEW, 1.0) / length / _UNIT**2).astype(np.float32)[:, None]
 
-    def _rows_of(self, line: Line) -> list[int]:
-        """The rows of a line's content words that have a vector, after that of no word."""
-        row_of, row = self._row_of, self.row
-        content = [(tag, word) for tag, word in zip(line.tags, line.lowers, strict=True) if tag in row_of]
-        rows = [row_of[tag].get(word) for tag, word in content]
-        if None in rows:
-            rows = [row(word, tag) for tag, word in content]
-        return [0, *filter(None, rows)]
-
-    def row(self, word: str, tag: str) -> int:
-        """The row of the vector of a content word; 0 for others, and if it has none."""
-        known = self._row_of.get(tag)
-        if known is None:
-            return 0
-        found = known.get(word)
-        if found is None:
-            found = self.new_row(word, tag)
-            if len(known) >= _MOST_READ:
-                known.clear()
-            known[word] = found
-        return found
-
-    def new_row(self, word: str, tag: str) -> int:
-        """The same for a content word that nothing is remembered of."""
+    def row_of(self, word: str, tag: str) -> int:
+        """The row of the vector of a content word; 0 if it has none."""
         return self._rows.get(word) or self._rows.get(forms().lemma(word, tag), 0)
 
 
-def _apart(line: Line, first: int) -> bool:
-    """Does the verb before this word have a particle other than *on* and *off*, or one later: *turn lights down*?"""
-    end = first + REACH
-    return not APART.isdisjoint(line.lowers[first:end]) or "RP" in line.tags[first + 1 : end]
+class Rows:
+    """Rows of numbers of all entries that were read, those of one entry together."""
+
+    def __init__(self, most: int, entries: int, **columns: type) -> None:
+        self._columns: dict[str, Any] = {name: np.zeros(most, kind) for name, kind in columns.items()}
+        self._starts, self._sizes = np.zeros(entries, int), np.zeros(entries, int)
+        self._entries = self._filled = 0
+        self._new: dict[str, list[Any]] = {name: [] for name in columns}  # not yet in the arrays, nor are the sizes
+        self._new_sizes: list[int] = []
+
+    def add(self, **values: list[Any]) -> int:
+        """Adds an entry; gives back its number."""
+        for name, its in values.items():
+            self._new[name] += its
+        self._new_sizes.append(len(its))
+        return self._entries + len(self._new_sizes) - 1
+
+    def _store(self) -> None:
+        """Puts what is new into the arrays; many entries at once cost little more than one."""
+        sizes = np.array(self._new_sizes)
+        now = slice(self._entries, self._entries + len(sizes))
+        self._starts[now], self._sizes[now] = self._filled + sizes.cumsum() - sizes, sizes
+        for name, its in self._new.items():
+            self._columns[name][self._filled : self._filled + len(its)] = its
+            its.clear()
+        self._entries, self._filled = now.stop, self._filled + int(sizes.sum())
+        self._new_sizes = []
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns[name]
+
+    def of(self, entries: Any) -> tuple[Any, Any, Any]:
+        """The rows of these entries; for each row the place of its entry among them; and where each entry begins."""
+        if self._new_sizes:
+            self._store()
+        sizes = self._sizes[entries]
+        starts = sizes.cumsum() - sizes
+        of = np.repeat(np.arange(len(entries)), sizes)
+        return (self._starts[entries] - starts)[of] + np.arange(len(of)), of, starts
 
 
 @lru_cache(1)

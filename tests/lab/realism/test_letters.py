@@ -19,7 +19,7 @@ from unswayed.lab.realism.judge import Judge, _aucs
 from unswayed.lab.realism.languages import keyboard_of, script_of
 from unswayed.lab.realism.letters import letter_features, lexicon_of, slips_of
 from unswayed.vary.engine import OperatorSpec
-from unswayed.vary.operator import Text
+from unswayed.vary.operator import Text, Texts
 
 NOISEQA = Path(__file__).parents[3] / "../shared/data/noiseqa/people.jsonl"
 RUSSIAN = Path(__file__).parents[3] / "../shared/data/typing_ru"
@@ -51,7 +51,8 @@ def sentences(n: int) -> list[str]:
 
 def varied(name: str, texts: list[str], seed: int, draw: int = 0) -> list[str]:
     operator, seeds = OperatorSpec(name).make(), Seeds(seed, name, 1)
-    made = operator.changes([Text(t, "en") for t in texts], [seeds.stream(str(i), draw) for i in range(len(texts))])
+    block = Texts.of([Text(t, "en") for t in texts])
+    made = operator.change_many(block, seeds.streams(block.ids, draw, [""] * len(texts)))
     return [apply(text, change.edits) if change else text for text, change in zip(texts, made, strict=True)]
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from unswayed.base.edits import apply
 from unswayed.base.errors import CannotKeepLabels, StoredFileError, UsageError
-from unswayed.base.seeds import Seeds
+from unswayed.base.seeds import Seeds, Streams
 from unswayed.base.values import Example
 from unswayed.systems import embeddings
 from unswayed.systems.embeddings import Embeddings
 from unswayed.systems.rewrite import Seq2SeqRewriter
 from unswayed.vary.engine import OperatorSpec, Variation, vary
-from unswayed.vary.operator import Text
+from unswayed.vary.operator import Text, Texts
 from unswayed.vary.paraphrase.seq2seq import Seq2Seq
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
@@ -53,8 +53,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def said(operator: Seq2Seq, texts: list[str], draw: int = 0) -> list[str | None]:
-    streams = [Seeds(0, "t", 1).stream(text, draw) for text in texts]
-    changes = operator.changes([Text(text) for text in texts], streams)
+    streams = Streams.of([Seeds(0, "t", 1).stream(text, draw) for text in texts])
+    changes = operator.change_many(Texts.of([Text(text) for text in texts]), streams)
     return [change and apply(text, change.edits) for text, change in zip(texts, changes, strict=True)]
 
 

@@ -169,7 +169,6 @@ def written(draw: st.DrawFn) -> tuple[str, list[str]]:
 @given(given=st.lists(st.one_of(utterances(), written()), min_size=9, max_size=12))
 @settings(max_examples=60, deadline=None)
 def test_many_at_once_are_as_one_by_one(name: str, given: list[tuple[str, list[str]]]) -> None:
-    """Operators that know before which token a filler goes say so; labels then move as if they had not."""
     given = [("Play York now", ["O", "B-a", "O"]), ("can you play york", ["O", "O", "O", "B-a"]), *given]
     examples = [Example(i, f"e{i}", {"text": t}, {"intent": "i", "slots": tags}) for i, (t, tags) in enumerate(given)]
     variation = Variation(operators=(OperatorSpec(name),), task="slu", language="en")

@@ -12,6 +12,7 @@ from unswayed.vary.english import KIND_OF, STOPWORDS, forms, kind_of, tagged
 from unswayed.vary.fitting import Asked, fitting
 from unswayed.vary.operator import Text
 from unswayed.vary.spoken.synonym_verb import SynonymVerb
+from unswayed.vary.synonyms import rank_synonyms
 from unswayed.vary.thesaurus import thesaurus
 
 CLASSES = ("verb", "adjective", "adverb", "any", "stopword")
@@ -31,7 +32,7 @@ def texts(kind: str, text: str, draws: int = 30, **params: Json) -> set[str]:
 def best(text: str, word: str) -> list[str]:
     words = tagged(text)
     i = next(i for i, w in enumerate(words) if w.lower == word)
-    return thesaurus().ranked([Asked(text, words, i)])[0]
+    return rank_synonyms([Asked(text, words, i)])[0]
 
 
 @pytest.mark.parametrize(

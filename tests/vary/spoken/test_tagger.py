@@ -20,8 +20,9 @@ from unswayed.vary.english import (
     tagger,
     tags_of,
 )
-from unswayed.vary.lines import Lines
 from unswayed.vary.spoken import verb_phrases
+from unswayed.vary.synonym_places import WordClasses
+from unswayed.vary.word_table import WordTable, array_tagger
 
 COMMON = ["play", "the", "new", "book", "a", "table", "two", "what", "flights", "leave", "like", "to", "her", "that"]
 CORPORA = Path(__file__).parents[3] / "../shared/data/slu"
@@ -122,7 +123,8 @@ def test_the_short_way_gives_what_the_long_one_gives(words: list[str]) -> None:
     line = line_of(text)
     assert line.plain
     assert line.words() == _any(text).words()
-    assert [line.span(i) for i in range(len(words))] == [(word.start, word.end) for word in line.words()]
+    places = [(word.start, word.end) for word in line.words()]
+    assert [line.stretch(i, i + 1) for i in range(len(words))] == places
 
 
 def decided(words: list[str]) -> list[str]:
@@ -201,12 +203,13 @@ def test_any_text_is_tagged_as_token_by_token(parts: list[tuple[str, str]]) -> N
         assert [tuple(word) for word in words] == plainly_tagged(said)
         assert all(type(word) is Word for word in words)
         line = line_of(said)
-        assert [line.span(i) for i in range(len(words))] == [(word.start, word.end) for word in words]
+        assert [line.stretch(i, i + 1) for i in range(len(words))] == [(word.start, word.end) for word in words]
         for i, word in enumerate(words):
             assert line.stretch(0, i + 1) == (words[0].start, word.end)
             assert not i or line.spaced(i) == (said[words[i - 1].end : word.start] == " ")
 
 
+SOME = ("VB", "NN", "NNS", "DT", "IN", "JJ", "MD")
 TEXTS = st.lists(WRITTEN, max_size=9).map(" ".join)
 
 
@@ -214,13 +217,18 @@ TEXTS = st.lists(WRITTEN, max_size=9).map(" ".join)
 @settings(max_examples=200, deadline=None)
 def test_many_texts_are_read_as_each_is(texts: list[str]) -> None:
     """Words of one text see none of another's."""
-    for line, text in zip(Lines(texts), texts, strict=True):
-        words = line_of(text).words()
-        assert (line.text, line.words()) == (text, words)
-        assert line.plain == line_of(text).plain
-        assert line.context == tagger().tags([word.lower for word in words])
-        some = frozenset(("VB", "NN", "NNS", "DT", "IN", "JJ", "MD"))
-        assert line.replaceable(some) == [i for i, word in enumerate(words) if word.tag in some and kind_of(word)]
+    table, names = WordTable(texts), array_tagger().names
+    places, _ = WordClasses([frozenset(SOME)]).places(table)
+    for n, text in enumerate(texts):
+        line, its = line_of(text), slice(table.first[n], table.stop[n])
+        words = line.words()
+        tags = [names[tag] for tag in table.tags[its]]
+        columns = table.begins[its].tolist(), table.ends[its].tolist(), table.words[its], tags
+        assert list(zip(*columns, strict=True)) == [tuple(word) for word in words]
+        assert not words or table.plain[n] == line.plain
+        assert [names[tag] for tag in table.context[its]] == tagger().tags([word.lower for word in words])
+        replaceable = [i for i, word in enumerate(words) if word.tag in SOME and kind_of(word)]
+        assert [place - its.start for place in places.tolist() if its.start <= place < its.stop] == replaceable
 
 
 def test_auxiliaries_are_passed_over() -> None:

@@ -15,7 +15,8 @@ from unswayed.vary.collocations import _PAIRS, OF_PEOPLE, collocations, everywhe
 from unswayed.vary.engine import OperatorSpec
 from unswayed.vary.english import KIND_OF, Word, forms, tagged, tagger
 from unswayed.vary.fitting import Asked, Place, fits, fitting
-from unswayed.vary.operator import Text
+from unswayed.vary.operator import Text, Texts
+from unswayed.vary.synonyms import rank_synonyms
 from unswayed.vary.thesaurus import thesaurus
 
 WORDS = (
@@ -95,8 +96,8 @@ def test_many_words_are_ranked_as_each_is(texts: list[str], sure: bool, strict: 
         for i, word in enumerate(tagged(text))
         if word.tag in KIND_OF
     ]
-    assert thesaurus().ranked(asked) == [plainly_ranked(one) for one in asked]
-    assert thesaurus().ranked(asked) == thesaurus().ranked(asked)
+    assert rank_synonyms(asked) == [plainly_ranked(one) for one in asked]
+    assert rank_synonyms(asked) == rank_synonyms(asked)
 
 
 @given(SENTENCES, st.sampled_from(WORDS), st.data())
@@ -119,7 +120,8 @@ def test_a_candidate_is_tagged_by_its_neighbours_as_in_the_whole_sentence(
 def test_blocks_give_what_single_texts_give(kind: str) -> None:
     texts = [" ".join(WORDS[n % 17 : n % 17 + 9 : 1 + n % 2]) for n in range(40)]
     operator, seeds = OperatorSpec(f"spoken/synonym_{kind}").make(), Seeds(3, "x", 1)
-    together = operator.changes([Text(text) for text in texts], [seeds.stream(str(n), 0) for n in range(40)])
+    block = Texts.of([Text(text) for text in texts])
+    together = operator.change_many(block, seeds.streams(block.ids, 0, [""] * 40))
     alone = [operator.change(Text(text), seeds.stream(str(n), 0)) for n, text in enumerate(texts)]
     assert list(together) == alone
 

@@ -21,7 +21,7 @@ from unswayed.measure.files import distances
 from unswayed.systems.system import System
 from unswayed.vary.chinese_slips import KINDS, Slip, slips
 from unswayed.vary.engine import OperatorSpec
-from unswayed.vary.operator import Text
+from unswayed.vary.operator import Text, Texts
 
 
 def realism(
@@ -64,8 +64,8 @@ def _baselines(
         params: dict[str, float] = {"rate": min(1.0, max(0.01, rate))} if name == "keyboard/homophone" else {}
         operator = OperatorSpec(name, params).make()
         seeds = Seeds(seed, name, operator.version)
-        views = [Text(text, script.language) for text in texts]
-        changes = operator.changes(views, [seeds.stream(str(i), 0) for i in range(len(texts))])
+        views = Texts.of([Text(text, script.language) for text in texts])
+        changes = operator.change_many(views, seeds.streams(views.ids, 0, [""] * len(texts)))
         found[name] = judge.against_people(
             [[apply(t, change.edits) if change else t for t, change in zip(texts, changes, strict=True)]]
         )

@@ -8,9 +8,20 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 from typing import Any
 
-from unswayed.base import Edit, Example, Stream, UnknownName, UsageError
+from unswayed.base import Edit, Example, Stream, Streams, UnknownName, UsageError
 from unswayed.systems.device import beside
-from unswayed.vary import Change, MaskedModel, Operator, OperatorSpec, Text, cased, checked_rate, operators, some_places
+from unswayed.vary import (
+    Change,
+    MaskedModel,
+    Operator,
+    OperatorSpec,
+    Text,
+    Texts,
+    cased,
+    checked_rate,
+    operators,
+    some_places,
+)
 
 RATE = 0.3  # of the words of an utterance, and of the letters of a word that is mistyped; as nlpaug has it
 
@@ -161,10 +172,10 @@ class Masked(Operator):
         self._tokenizer, self._model = opened.tokenizer, opened.model
         self._words = _whole_words(self._tokenizer)
 
-    def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
+    def change_many(self, texts: Texts, streams: Streams) -> list[Change | None]:
         found: list[Change | None] = []
         for at in range(0, len(texts), _BATCH):
-            found += self._batch(texts[at : at + _BATCH], rngs[at : at + _BATCH])
+            found += self._batch(texts[at : at + _BATCH], streams[at : at + _BATCH])
         return found
 
     def _batch(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:

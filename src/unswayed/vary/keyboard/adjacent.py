@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unswayed.base.edits import Edit, OneEach
 from unswayed.base.seeds import AT_ONCE, Stream, Streams, below
-from unswayed.vary.block import BlockOperator, SingleEdits, Texts
 from unswayed.vary.keyboard.layouts import LANGUAGES, KeyRun, Layout, Stroke, layout as layout_named, layout_for
-from unswayed.vary.operator import Change, Text
+from unswayed.vary.operator import Change, Operator, SingleEdits, Text, Texts
 from unswayed.vary.words import checked_rate, picked, some
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def _letters(text: str) -> bool:
     return bool(text) and all(unicodedata.category(c)[0] in "LM" for c in text)
 
 
-class Adjacent(BlockOperator):
+class Adjacent(Operator):
     """Replaces letters by the letter of a key beside theirs, on the keyboard of the text's language.
 
     With `rate` 0, the default, one letter changes. Otherwise each letter changes with that probability, and at least
@@ -96,6 +95,7 @@ class Adjacent(BlockOperator):
     """
 
     languages = LANGUAGES
+    quick = True
     presets = ("typing",)
     example = ("play some jazz by miles davis", "plsy some jazz by miles davis")
 
@@ -104,7 +104,7 @@ class Adjacent(BlockOperator):
         self._chosen = slips_on(layout) if layout else None
         self._slips: dict[str, Slips] = {}
 
-    def change(self, text: Text, rng: Stream) -> Change | None:
+    def _change_one(self, text: Text, rng: Stream) -> Change | None:
         slips = self._slips_in(text.language)
         if slips.board.input:
             edits = self._together(text, slips, rng)
@@ -119,10 +119,10 @@ class Adjacent(BlockOperator):
         notes = [f"{text.text[start:end]}→{new} at {start}" for start, end, new in edits[:5]]
         return Change(tuple(edits), ", ".join(notes))
 
-    def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
+    def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
         slips = self._slips_in(texts.language) if texts.language else None
         if slips is None or self.rate or slips.board.input:
-            return [self.change(text, rng) for text, rng in zip(texts, streams, strict=True)]
+            return [self._change_one(text, rng) for text, rng in zip(texts, streams, strict=True)]
         return self._one_each(texts, streams, slips.table)
 
     def _one_each(self, texts: Texts, streams: Streams, table: _Table) -> SingleEdits:
@@ -143,7 +143,7 @@ class Adjacent(BlockOperator):
         news: list[str | None] = [table.news[kind] for kind in kinds]
         for i in np.flatnonzero(counts == 0).tolist():  # no letter was found, or the text is not plain
             news[i] = None
-            if change := self.change(texts[i], streams[i]):
+            if change := self._change_one(texts[i], streams[i]):
                 others[i] = change
         return SingleEdits(
             OneEach(places, (at + 1).tolist(), news),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from importlib.resources import files
@@ -14,20 +13,20 @@ import msgspec
 
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.secrets import masked_spec
-from unswayed.base.seeds import Stream
+from unswayed.base.seeds import Stream, Streams
 from unswayed.base.values import Inputs, Json, Output
 from unswayed.storage.store import AnswerStore
 from unswayed.systems.asking import Asking, ask
 from unswayed.systems.http.chat import json_in
 from unswayed.systems.opening import open_system
 from unswayed.systems.rewrite import Rewriter, rewriting_prompt
-from unswayed.vary.operator import BatchOperator, Change, Text, in_params, pinned_system, whole_text
+from unswayed.vary.operator import Change, Operator, Text, Texts, in_params, pinned_system, whole_text
 
 PROMPTS = files("unswayed.vary.paraphrase") / "prompts"
 _TRIES = 3  # times that a model may answer with something that does not count
 
 
-class ChatParaphrase(BatchOperator):
+class ChatParaphrase(Operator):
     """Asks a chat model behind a URL for n paraphrases of the text, and takes one of them.
 
     `prompt` is a file with {text} and {n} in it, and {language} if you like. `memory` is a file that keeps the answers:
@@ -72,17 +71,17 @@ class ChatParaphrase(BatchOperator):
     def _rewriter(self) -> Rewriter:
         return open_system(self._url, Rewriter, **self._options)
 
-    def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
+    def change_many(self, texts: Texts, streams: Streams) -> list[Change | None]:
         made: list[Change | None] = [None] * len(texts)
         open_texts = [i for i, text in enumerate(texts) if text.text.strip()]
         try:
             for _ in range(_TRIES):
-                outputs = self._answers([self._request(texts[i], rngs[i]) for i in open_texts])
+                outputs = self._answers([self._request(texts[i], streams[i]) for i in open_texts])
                 asked, open_texts = open_texts, []
                 for i, output in zip(asked, outputs, strict=True):
                     if not output.ok or output.value is None:
                         continue  # the system will not rewrite this text
-                    counts, made[i] = self._read(paraphrases(output.value, self._n), texts[i], rngs[i])
+                    counts, made[i] = self._read(paraphrases(output.value, self._n), texts[i], streams[i])
                     if not counts:
                         open_texts.append(i)
         finally:

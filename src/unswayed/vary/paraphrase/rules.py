@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
 
 from unswayed.base.edits import Edit, apply
 from unswayed.base.errors import UnknownName
 from unswayed.base.seeds import Stream
 from unswayed.vary.english import Word, kind_of, tagged
 from unswayed.vary.fitting import Asked
-from unswayed.vary.operator import BatchOperator, Change, Text, whole_text
+from unswayed.vary.operator import Change, Operator, Text, whole_text
 from unswayed.vary.paraphrase._clauses import orders, voices
 from unswayed.vary.paraphrase._phrases import candidates, contractions, expressions, listed_forms, nominals
 from unswayed.vary.sentence import LONGEST, Rewrite, Sentence, sentences
-from unswayed.vary.synonym_edits import replacement
-from unswayed.vary.thesaurus import thesaurus
+from unswayed.vary.synonyms import rank_synonyms, replacement
 from unswayed.vary.words import checked_rate, some
 
 # In this order, each on what the one before made. Synonyms come last, since the others know words by their names.
@@ -28,13 +26,11 @@ KINDS: dict[str, Callable[[Sentence], Iterator[Rewrite]]] = {
 }
 SYNONYM = "synonym"
 _MOVES = frozenset(("voice", "order"))  # these would carry labelled words along
-# A change in the making: asks the large table about words, at most once, and goes on with the candidates of each.
-_Steps = Generator[list[Asked], list[list[str]], Change | None]
 _Barred = Callable[[int], bool] | None  # which characters must stay
 _OPEN = ("v", "a", "n", "r")
 
 
-class Rules(BatchOperator):
+class Rules(Operator):
     """Rewrites sentences by rule: synonyms in context, voice, order of clauses, contractions, nouns for verbs.
 
     `kinds` lists what it may do, separated by commas: voice, nominal, order, contraction, expression, synonym; or
@@ -59,22 +55,10 @@ class Rules(BatchOperator):
                 raise UnknownName("kind of rewrite", kind, known)
         self.kinds = [kind for kind in known if kind in chosen]
 
-    def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
-        """Asks the large table about the words of all texts at once."""
-        made: list[Change | None] = []
-        asking: list[tuple[int, _Steps, list[Asked]]] = []
-        for n, (text, rng) in enumerate(zip(texts, rngs, strict=True)):
-            steps = self._in_place(text, rng) if text.marked else self._rewritten(text, rng)
-            asked, change = _go_on(steps, None)
-            made.append(change)
-            if asked is not None:
-                asking.append((n, steps, asked))
-        ranked = iter(thesaurus().ranked([one for _, _, asked in asking for one in asked], 1) if asking else ())
-        for n, steps, asked in asking:
-            _, made[n] = _go_on(steps, list(islice(ranked, len(asked))))
-        return made
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        return self._in_place(text, rng) if text.marked else self._rewritten(text, rng)
 
-    def _rewritten(self, text: Text, rng: Stream) -> _Steps:
+    def _rewritten(self, text: Text, rng: Stream) -> Change | None:
         if len(text.text) > LONGEST:
             return None
         said, notes, parts = text.text, list[str](), sentences(text.text)
@@ -88,18 +72,18 @@ class Rules(BatchOperator):
                 said = apply(said, [Edit(*chosen[:3])])
                 notes.append(f"{kind}: {chosen.note}")
         if SYNONYM in self.kinds:
-            for change in (yield from _synonyms(said, self.rate, rng, None, self.wide and not notes)):
+            for change in _synonyms(said, self.rate, rng, None, self.wide and not notes):
                 said = apply(said, change.edits)
                 notes.append(change.note)
         return whole_text(text.text, said, "; ".join(notes))
 
-    def _in_place(self, text: Text, rng: Stream) -> _Steps:
+    def _in_place(self, text: Text, rng: Stream) -> Change | None:
         """Synonyms and rewrites that move nothing, outside labelled spans, none of them across another."""
         found: list[tuple[tuple[Edit, ...], str]] = []
         parts = sentences(text.text)
         for kind in self.kinds:
             if kind == SYNONYM:
-                found += yield from _synonyms(text.text, self.rate, rng, text.labelled, self.wide)
+                found += _synonyms(text.text, self.rate, rng, text.labelled, self.wide)
             elif kind not in _MOVES:
                 found += [((Edit(*r[:3]),), f"{kind}: {r.note}") for r in _possible(kind, parts)]
         edits: list[Edit] = []
@@ -117,14 +101,6 @@ def _possible(kind: str, parts: Iterable[Sentence]) -> list[Rewrite]:
     return [r for part in parts for r in rewrites(part) if part.text[r.start : r.end] != r.new]
 
 
-def _go_on(steps: _Steps, ranked: list[list[str]] | None) -> tuple[list[Asked] | None, Change | None]:
-    """What is asked next, or the change."""
-    try:
-        return (next(steps) if ranked is None else steps.send(ranked)), None
-    except StopIteration as done:
-        return None, done.value
-
-
 def _touches(edit: Edit, others: Iterable[Edit]) -> bool:
     return any(edit.start <= other.end and other.start <= edit.end for other in others)
 
@@ -133,9 +109,7 @@ def _labelled(edit: Edit, text: Text) -> bool:
     return any(edit.start < end and start < edit.end for start, end in text.marked)
 
 
-def _synonyms(
-    text: str, rate: float, rng: Stream, barred: _Barred, wide: bool
-) -> Generator[list[Asked], list[list[str]], list[Change]]:
+def _synonyms(text: str, rate: float, rng: Stream, barred: _Barred, wide: bool) -> list[Change]:
     """Changes of single words, last first, so that each can be made after the one before it.
 
     From the short list, at the given rate but one at least; with `wide` and none there, one from the large table.
@@ -147,8 +121,7 @@ def _synonyms(
     chosen = some(found, rate, rng)
     if wide and not found:
         asked = _asked(text, words, range(len(words)), barred)
-        ranked = yield asked
-        chosen = some([(one, best[:1]) for one, best in zip(asked, ranked, strict=True) if best], 0.0, rng)
+        chosen = some([(one, best) for one, best in zip(asked, rank_synonyms(asked, 1), strict=True) if best], 0.0, rng)
     chosen = [pair for n, pair in enumerate(chosen) if n == 0 or pair[0].i - chosen[n - 1][0].i > 1]
     return [replacement(one, rng.choice(best)) for one, best in chosen[::-1]]
 

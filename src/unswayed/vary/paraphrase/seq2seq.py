@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from unswayed.base.errors import UsageError
 from unswayed.base.ids import content_id
-from unswayed.base.seeds import Stream
+from unswayed.base.seeds import Stream, Streams
 from unswayed.base.values import Inputs, Json
 from unswayed.systems.asking import ask
 from unswayed.systems.opening import open_system
 from unswayed.systems.rewrite import Rewriter, weights_id
-from unswayed.vary.operator import BatchOperator, Change, Text, in_params, whole_text
+from unswayed.vary.operator import Change, Operator, Text, Texts, in_params, whole_text
 from unswayed.vary.words import normal
 
 
-class Seq2Seq(BatchOperator):
+class Seq2Seq(Operator):
     """Asks a sequence-to-sequence model for n paraphrases of the text, and takes one of them.
 
     `model` is a folder as `save_pretrained` writes it; `prefix` is what the model wants before the text, such as
@@ -52,17 +51,17 @@ class Seq2Seq(BatchOperator):
     def rewriter(self) -> Rewriter:
         return open_system(f"hf:{self.folder}", Rewriter, **self._options)
 
-    def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
+    def change_many(self, texts: Texts, streams: Streams) -> list[Change | None]:
         made: list[Change | None] = [None] * len(texts)
         places = [i for i, text in enumerate(texts) if text.text.strip()]
         places.sort(key=lambda i: len(texts[i].text))  # texts of like length together
-        outputs = ask(self.rewriter, [self._request(texts[i], rngs[i]) for i in places])
+        outputs = ask(self.rewriter, [self._request(texts[i], streams[i]) for i in places])
         for i, output in zip(places, outputs, strict=True):
             own = normal(texts[i].text)
             others = [other for other in dict.fromkeys(output.value or ()) if normal(other) not in ("", own)]
             if others:
                 note = f"as {Path(self.folder).name} says it"
-                made[i] = whole_text(texts[i].text, rngs[i].choice(others), note)
+                made[i] = whole_text(texts[i].text, streams[i].choice(others), note)
         return made
 
     def _request(self, text: Text, rng: Stream) -> Inputs:

@@ -136,21 +136,19 @@ class Ears:
             spelling, kind, sounds, _ = line.split("\t", 3)
             yield SpokenWord(spelling, kind, tuple(sounds.split(" ")))
 
-    def learn(self, spellings: Iterable[str]) -> None:
-        """Gets the answers for these words: known ones from the table, all others in one search."""
-        if len(self._heard) > _MOST_KEPT:
-            self._heard.clear()
-        new = sorted({s for s in spellings if s not in self._heard})
-        self._heard.update((s, self._read(self.ranks[s])) for s in new if s in self.ranks)
-        unknown = [SpokenWord(s, NAME, (sound_of(s),)) for s in new if s not in self.ranks]
-        if unknown:
-            self._heard.update(zip((w.spelling for w in unknown), self._words.hear(unknown), strict=True))
-
     def heard(self, spelling: str) -> Heard:
         """What a word may be taken for."""
-        if spelling not in self._heard:
-            self.learn((spelling,))
-        return self._heard[spelling]
+        found = self._heard.get(spelling)
+        if found is None:
+            rank = self.ranks.get(spelling)
+            if rank is not None:
+                found = self._read(rank)
+            else:
+                [found] = self._words.hear([SpokenWord(spelling, NAME, (sound_of(spelling),))])
+            if len(self._heard) >= _MOST_KEPT:
+                self._heard.clear()
+            self._heard[spelling] = found
+        return found
 
     def _read(self, rank: int) -> Heard:
         _, _, _, near, distance, homophone = self._lines[rank].split("\t")

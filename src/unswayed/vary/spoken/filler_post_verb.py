@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from unswayed.vary.operator import Text
-from unswayed.vary.spoken import Said, Verb, VerbFiller, Words, said_at
+from unswayed.vary.spoken import Fillers, Verb, VerbFiller, Words
 
 FILLERS = ("basically", "actually", "like", "you know")
 
@@ -18,18 +18,13 @@ class FillerPostVerb(VerbFiller):
     presets = ("speech",)
     example = ("show me the flights to boston", "show me the flights actually to boston")
 
-    @classmethod
-    def said(cls, text: str, start: int, end: int, first: str, last: str) -> tuple[int, Words, Words]:
-        return end, *_after(last, not text[end:].strip())
-
-    def at(self, verb: Verb, text: Text) -> Said:
-        """A labelled value is said whole, also where it is longer than the object."""
-        said, _, _, begin, end = verb
+    def fillers_at(self, verb: Verb, text: Text) -> Fillers:
+        """After a labelled value where it is longer than the object: it is said whole."""
+        _, end, _, last = verb
         whole = next((stop for start, stop in text.marked if start < end < stop), end)
-        if whole == end:
-            return said
-        last = text.text[:whole].rsplit(" ", 1)[-1].lower()
-        return said_at(*self.said(text.text, begin, whole, "", last))
+        if whole != end:
+            last = text.text[:whole].rsplit(" ", 1)[-1].lower()
+        return whole, *_after(last, not text.text[whole:].strip())
 
 
 @lru_cache(8192)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from unswayed.vary.spoken import VerbFiller, Words
+from unswayed.vary.operator import Text
+from unswayed.vary.spoken import Fillers, Verb, VerbFiller, Words
 
 FILLERS = ("like", "basically", "actually")
 
@@ -15,8 +16,8 @@ class FillerPreVerb(VerbFiller):
     presets = ("speech",)
     example = ("can you play some jazz by miles davis", "can you basically play some jazz by miles davis")
 
-    @classmethod
-    def said(cls, text: str, start: int, end: int, first: str, last: str) -> tuple[int, Words, Words]:
+    def fillers_at(self, verb: Verb, text: Text) -> Fillers:
+        start, _, first, _ = verb
         return start, *_before(first)
 
 

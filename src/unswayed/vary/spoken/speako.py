@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
-from unswayed.vary.operator import BatchOperator, Change, Text
+from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.spoken._phones import letters_of
-from unswayed.vary.spoken._speako import Ears, Heard, ears
+from unswayed.vary.spoken._speako import ears
 from unswayed.vary.words import cased, checked_choice
 
 _LONGEST = 30  # letters; what is longer is no word
@@ -27,7 +26,7 @@ class WordPlace(NamedTuple):
     word: str
 
 
-class Speako(BatchOperator):
+class Speako(Operator):
     """Replaces a random word by the word that sounds nearest to it.
 
     The nearest word has the least edit distance of phonemes, then edits between similar sounds, then the highest
@@ -41,38 +40,31 @@ class Speako(BatchOperator):
     def __init__(self, homophones: str = "allow") -> None:
         self.homophones = checked_choice("homophones", homophones, "allow", "avoid")
 
-    def changes(self, texts: Sequence[Text], rngs: Sequence[Stream]) -> list[Change | None]:
-        """Unknown words of all texts are looked for at once."""
-        known = ears()
-        chosen = [_choose(text, rng) for text, rng in zip(texts, rngs, strict=True)]
-        known.learn(found.word for found in chosen if found)
-        return [
-            (self._change(text, found, known) or self._other(text, rng, known)) if found else None
-            for text, rng, found in zip(texts, rngs, chosen, strict=True)
-        ]
-
-    def _change(self, text: Text, found: WordPlace, known: Ears) -> Change | None:
-        new, distance = self._pick(known.heard(found.word))
-        if new is None:
+    def change(self, text: Text, rng: Stream) -> Change | None:
+        # One by one: where unknown words of a block were looked for at once, this was 1.27 times faster end to end.
+        found = _choose_word(text, rng)
+        if found is None:
             return None
+        new, distance = self._nearest(found.word)
+        if new is None:  # another word, where nothing sounds like the one that was chosen
+            others = [word for word in _words_in(text) if self._nearest(word.word)[0]]
+            if not others:
+                return None
+            found = rng.choice(others)
+            new, distance = self._nearest(found.word)
         old = text.text[found.start : found.end]
-        new = _cased(new, old, text.text)
+        new = _in_case_of(old, new or "", text.text)
         return Change((Edit(found.start, found.end, new),), f"{old}→{new} (sounds alike, distance {distance})")
 
-    def _other(self, text: Text, rng: Stream, known: Ears) -> Change | None:
-        """The change of another word, where nothing sounds like the one that was chosen."""
-        words = _words(text)
-        known.learn(found.word for found in words)
-        words = [found for found in words if self._pick(known.heard(found.word))[0]]
-        return self._change(text, rng.choice(words), known) if words else None
-
-    def _pick(self, heard: Heard) -> tuple[str | None, int]:
+    def _nearest(self, word: str) -> tuple[str | None, int]:
+        """The word that sounds nearest, if any does, and its distance."""
+        heard = ears().heard(word)
         if heard.homophone and self.homophones == "allow":
             return heard.homophone, 0
         return heard.near, heard.distance
 
 
-def _choose(text: Text, rng: Stream) -> WordPlace | None:
+def _choose_word(text: Text, rng: Stream) -> WordPlace | None:
     """A random token that is a word."""
     count = len(text.tokens)
     if not count:
@@ -81,11 +73,11 @@ def _choose(text: Text, rng: Stream) -> WordPlace | None:
         found = _word_at(text, rng.below(count))
         if found:
             return found
-    words = _words(text)
+    words = _words_in(text)
     return rng.choice(words) if words else None
 
 
-def _words(text: Text) -> list[WordPlace]:
+def _words_in(text: Text) -> list[WordPlace]:
     return [found for place in range(len(text.tokens)) if (found := _word_at(text, place))]
 
 
@@ -115,7 +107,7 @@ def _plain(word: str) -> str:
     return "'".join(parts) if whole and all(parts) else ""
 
 
-def _cased(new: str, old: str, text: str) -> str:
+def _in_case_of(old: str, new: str, text: str) -> str:
     """The new word in the old one's case; *I* is always a capital where the text has any."""
     if (new == "i" or new.startswith("i'")) and text != text.lower():
         new = "I" + new[1:]

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from unswayed.base.edits import Edit, OneEach
 from unswayed.base.seeds import Stream, Streams, below
-from unswayed.vary.block import BlockOperator, SingleEdits, Texts
-from unswayed.vary.operator import Change, Text
+from unswayed.vary.operator import Change, Operator, SingleEdits, Text, Texts
 from unswayed.vary.surface import CYRILLIC, LATIN, LONGEST, Fixed, another_word, base, joined, noted
 from unswayed.vary.words import checked_rate, some
 
@@ -124,7 +123,7 @@ class _Block(NamedTuple):
     counts: NDArray[np.uint64]
 
 
-class Ocr(BlockOperator):
+class Ocr(Operator):
     """Takes characters for others of the same shape, as a scanner does: *rn* for *m*, *0* for *O*, 末 for 未.
 
     No digit becomes another digit. In English, no other word results. With `rate` 0, the default, one place changes.
@@ -132,13 +131,14 @@ class Ocr(BlockOperator):
     """
 
     languages = (*LATIN, *CYRILLIC, "el", "zh", "ja")
+    quick = True
     presets = ("surface",)
     example = ("turn off the lights in the kitchen", "turn off the liglits in the kitchen")
 
     def __init__(self, rate: float = 0.0) -> None:
         self.rate = checked_rate(rate)
 
-    def change(self, text: Text, rng: Stream) -> Change | None:
+    def _change_one(self, text: Text, rng: Stream) -> Change | None:
         written = text.text[:LONGEST]
         found, at = [], 0
         known = _tokens_in(text.language)
@@ -149,9 +149,9 @@ class Ocr(BlockOperator):
         edits = tuple(Edit(start, end, rng.choice(news)) for start, end, news in some(found, self.rate, rng))
         return Change(edits, noted(written, edits)) if edits and text.keeps(edits) else None
 
-    def block(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
+    def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
         if self.rate or not texts.language:
-            return [self.change(text, rng) for text, rng in zip(texts, streams, strict=True)]
+            return [self._change_one(text, rng) for text, rng in zip(texts, streams, strict=True)]
         places, tokens, begins, shifts, firsts, counts = texts.once(_of_each)
         at = firsts + below(streams.numbers[:, 0], counts).astype(firsts.dtype)
         token = begins.searchsorted(at, "right") - 1
