@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from unswayed.base.errors import DataError, StoredFileError, UsageError
-from unswayed.mitigate._word_model import HAN, count, near, readings
-from unswayed.mitigate.noisy_channel import NoisyChannel
+from unswayed.mitigate.noisy_channel import HAN, NoisyChannel, character_readings, count_words, similar_syllables
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import Failed
 from unswayed.vary.chinese import lexicon
@@ -37,7 +36,7 @@ def test_words_of_the_field_are_learnt() -> None:
     assert LEARNT.correct("华北怎么还款") == "花呗怎么还款"
     made_up = [line.replace("花呗", "芝呗") for line in SAID]
     texts = made_up + ["今天天气很好我们去公园"] * 40
-    assert "芝呗" in count(texts).new
+    assert "芝呗" in count_words(texts).new
     assert NoisyChannel.train(texts).correct("只被怎么还款") == "芝呗怎么还款"
 
 
@@ -50,19 +49,21 @@ def test_only_chinese_characters_change_and_each_into_one(text: str) -> None:
         assert HAN.sub("", mended) == HAN.sub("", text)
 
 
-@given(st.text(alphabet=sorted(readings())[::7], max_size=30))
+@given(st.text(alphabet=sorted(character_readings())[::7], max_size=30))
 @settings(max_examples=50, deadline=None)
 def test_what_takes_a_characters_place_sounds_like_it(text: str) -> None:
     for old, new in zip(text, LEARNT.correct(text), strict=True):
-        alike = {other for syllable in readings()[old] for other in (syllable, *near()[syllable])}
+        alike = {
+            other for syllable in character_readings()[old] for other in (syllable, *similar_syllables()[syllable])
+        }
         assert old == new or any(new == c for s in alike for c, _ in lexicon().characters[s])
 
 
 def test_accents_go_both_ways() -> None:
-    assert "na" in near()["la"]
-    assert "zan" in near()["zhan"]
-    assert "zhang" in near()["zhan"]
-    assert all(s in near()[other] for s, others in near().items() for other in others)
+    assert "na" in similar_syllables()["la"]
+    assert "zan" in similar_syllables()["zhan"]
+    assert "zhang" in similar_syllables()["zhan"]
+    assert all(s in similar_syllables()[other] for s, others in similar_syllables().items() for other in others)
 
 
 def test_boundless_caution_changes_nothing() -> None:

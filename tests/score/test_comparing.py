@@ -90,7 +90,7 @@ def test_unknown_names_are_met_with_the_nearest() -> None:
 
 
 def test_a_catastrophic_regex_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_extract, "SECONDS", 0.3)
+    monkeypatch.setattr(_extract, "REGEX_SECONDS", 0.3)
     search = extract_named("regex:(a+)+$")
     with pytest.raises(UsageError, match="without a repeat inside a repeat"):
         search("a" * 60 + "b")
@@ -206,7 +206,7 @@ def test_what_a_judge_said_is_kept_and_not_asked_again(mine: str, tmp_path: Path
 
     module = importlib.import_module(mine)
     for _ in range(2):
-        with Comparing(GENERATE, "", f"judge:{mine}:judge").at(tmp_path) as rule:
+        with Comparing(GENERATE, "", f"judge:{mine}:judge").cache_in_run(tmp_path) as rule:
             assert flip(rule, "Paris", "Rome") == 1
             assert flip(rule, "Paris", "PARIS") == 0  # the same after normalising: no judge is needed
             assert rule._store is not None

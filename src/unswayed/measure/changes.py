@@ -109,7 +109,7 @@ def flips_by_block(
     task = run.suite.task
     comparing = comparing_for(run.suite, extract, equivalent, rubric)
     scorer = next(iter(scorers_for(task, [score] if score else None, comparing)), None)
-    with KeptScores([run]) as kept, comparing.at(folder_of(run)):
+    with KeptScores([run]) as kept, comparing.cache_in_run(folder_of(run)):
         right = Right(scorer, task, kept)
         for block in blocks_of(run, comparing):
             yield block, _changed(run, block, comparing, right)
@@ -248,7 +248,7 @@ _Said = tuple[Example, Example | Variant, Output, Output]
 def changed_answers(a: Runlike, b: Runlike, score: str, plan: MeasurePlan) -> Iterator[Changed]:
     """Every lost and gained answer, in the order of the suite; none where nothing can be scored."""
     task = a.suite.task
-    with comparing_for(a.suite, plan.extract, plan.equivalent, plan.rubric).at(None) as comparing:
+    with comparing_for(a.suite, plan.extract, plan.equivalent, plan.rubric).cache_in_run(None) as comparing:
         scorer = next(iter(scorers_for(task, plan.scores or [score], comparing)), None) if score != "none" else None
         said = _both(a, b, plan)
         with KeptScores([a, b]) as kept:

@@ -191,7 +191,7 @@ def judge_agreement(
     if not 0 <= threshold <= 100:
         raise UsageError(f"{option('threshold')} must be from 0 to 100, not {threshold:g}.")
     pairs = read_pairs(people)
-    with Comparing(task_named("generate"), "", equivalent, rubric).kept_in(store) as comparing:
+    with Comparing(task_named("generate"), "", equivalent, rubric).cache_judgements(store) as comparing:
         said = comparing.verdicts([(p.answer, p.reference, {"question": p.question}) for p in pairs])
         turned: list[bool | None] = [None] * len(pairs)
         if swap:

@@ -102,7 +102,7 @@ def measure_run(
     Resampling(plan.level, plan.bootstrap, plan.seed)
     run = run_of(run)
     plan = with_cluster(plan, run.suite)
-    with comparing_for(run.suite, plan.extract, plan.equivalent, plan.rubric).at(folder_of(run)) as comparing:
+    with comparing_for(run.suite, plan.extract, plan.equivalent, plan.rubric).cache_in_run(folder_of(run)) as comparing:
         used = with_parts(scorers_for(run.suite.task, plan.scores, comparing), run.suite)
         groups, judged = None if groups is None else list(listed(groups)), cited(plan.agreement, comparing)
         decided = decided_by(run, used, plan, groups, comparing) if stored else None

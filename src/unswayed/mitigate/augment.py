@@ -22,13 +22,13 @@ from unswayed.vary.engine import Variation, Varier, blocks_of
 from unswayed.vary.operator import Operator, PromptOperator
 
 BY, NOTE = "augmented", "augmented_note"  # the groups that tell a copy: by which operator, and what it did
-SET = "set/random"
+_SET_NAME = "set/random"
 
 
 def augment(
     examples: Iterable[Example], operators: Sequence[Operator], seed: int = 0, *, task: str | None = None,
     language: str = "en", copies: int = 1, people: int = 1, unchanged: Counter[str] | None = None,
-    mapped: Mapped | None = None,
+    mapped: BlockMapper | None = None,
 ) -> Iterator[Example]:  # fmt: skip
     """Each example followed by its copies, each altered by one operator at random; another where that finds nothing.
 
@@ -55,19 +55,27 @@ def augment(
     if people < 1:
         raise UsageError(f"people must be 1 or more, not {people}.")
     job, row = Augmenting(operators, settings, people), 0
-    with (mapped or _here)(job, _doing) as do:
+    work = "augment rows {} to {} of the data"  # as an error names what a process was doing
+    with (mapped or _run_here)(job, lambda block: work.format(block[0].row, block[-1].row)) as do:
         for block, variants in do(blocks_of(chain([first], stream))):
             left = len(block) - len({variant.row for variant in variants})
             if unchanged is not None and left:
-                unchanged[SET] += left
-            for example in _joined(block, variants):
+                unchanged[_SET_NAME] += left
+            waiting = iter(variants)  # in the order of their examples
+            variant = next(waiting, None)
+            for example in block:
                 yield msgspec.structs.replace(example, row=row)
                 row += 1
+                while variant is not None and variant.row == example.row:
+                    groups = {**example.groups, BY: variant.source, NOTE: variant.note}
+                    yield Example(row, f"{example.id}+{variant.draw + 1}", variant.inputs, variant.gold, groups)
+                    row += 1
+                    variant = next(waiting, None)
 
 
-Done = Iterator[tuple[Sequence[Example], Sequence[Variant]]]
-Map = Callable[[Iterable[Sequence[Example]]], Done]  # blocks → each with its copies, in order
-Mapped = Callable[["Augmenting", Callable[[Any], str]], AbstractContextManager[Map]]
+AugmentedBlocks = Iterator[tuple[Sequence[Example], Sequence[Variant]]]
+BlockMap = Callable[[Iterable[Sequence[Example]]], AugmentedBlocks]  # blocks → each with its copies, in order
+BlockMapper = Callable[["Augmenting", Callable[[Any], str]], AbstractContextManager[BlockMap]]
 
 
 class Augmenting(NamedTuple):
@@ -83,7 +91,9 @@ class Augmenting(NamedTuple):
 
 class AugmentingWork:
     def __init__(self, job: Augmenting) -> None:
-        settings = [_of_person(job.settings, k) for k in range(job.people)]
+        seed = job.settings.seed  # which the first person has itself
+        seeds = [seed, *(int(content_id([seed, k]), 16) for k in range(1, job.people))]
+        settings = [msgspec.structs.replace(job.settings, seed=one) for one in seeds]
         self._variers = [Varier(one, job.operators, keep_gold=True) for one in settings]
         self._lots = Seeds(job.settings.seed, "augment/people", 1)
 
@@ -102,32 +112,9 @@ class AugmentingWork:
 
 
 @contextmanager
-def _here(job: Augmenting, doing: Callable[[Any], str]) -> Iterator[Map]:
+def _run_here(job: Augmenting, doing: Callable[[Any], str]) -> Iterator[BlockMap]:
     work = job.start()
     yield lambda blocks: ((block, work.do(block)) for block in blocks)
-
-
-def _doing(block: Sequence[Example]) -> str:
-    return f"augment rows {block[0].row} to {block[-1].row} of the data"
-
-
-def _of_person(settings: Variation, k: int) -> Variation:
-    """The settings under which copies are another person's; the first has the seed itself."""
-    return settings if k == 0 else msgspec.structs.replace(settings, seed=int(content_id([settings.seed, k]), 16))
-
-
-def _joined(block: Sequence[Example], variants: Sequence[Variant]) -> Iterator[Example]:
-    """The examples with their variants as examples behind them; both are in the same order."""
-    waiting = iter(variants)
-    variant = next(waiting, None)
-    for example in block:
-        yield example
-        while variant is not None and variant.row == example.row:
-            told = {BY: variant.source, NOTE: variant.note}
-            yield Example(
-                0, f"{example.id}+{variant.draw + 1}", variant.inputs, variant.gold, {**example.groups, **told}
-            )
-            variant = next(waiting, None)
 
 
 def write_examples(examples: Iterable[Example], to: str | Path) -> Counter[str]:
@@ -137,14 +124,10 @@ def write_examples(examples: Iterable[Example], to: str | Path) -> Counter[str]:
     `-` is standard output.
     """
     in_columns = Path(to).suffix.lower() in CONLL
-    with replacing_or_printing(to) as write:
-        return _written(examples, write, in_columns)
-
-
-def _written(examples: Iterable[Example], write: Callable[[bytes], object], in_columns: bool) -> Counter[str]:
     encode = msgspec.json.Encoder().encode
     counts: Counter[str] = Counter()
-    for example in examples:
-        write(conll_sentence(example).encode() if in_columns else encode(example) + b"\n")
-        counts[example.groups.get(BY, "")] += 1
+    with replacing_or_printing(to) as write:
+        for example in examples:
+            write(conll_sentence(example).encode() if in_columns else encode(example) + b"\n")
+            counts[example.groups.get(BY, "")] += 1
     return counts

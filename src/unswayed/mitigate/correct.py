@@ -75,8 +75,18 @@ def chosen(inputs: Inputs, fields: str | Sequence[str]) -> Inputs:
 
 def correct_texts(corrector: System, texts: Sequence[str]) -> list[str | Failed]:
     """The corrected texts. A corrector may also answer with a mapping whose `target` is the text, as pycorrector."""
-    outputs = ask(corrector, ({"text": text} for text in texts))
-    return [_text(output.value) if output.ok else Failed(str(output.error), final=True) for output in outputs]
+    found: list[str | Failed] = []
+    for output in ask(corrector, ({"text": text} for text in texts)):
+        answer = output.value
+        if isinstance(answer, Mapping):
+            answer = answer.get("target")
+        if not output.ok:
+            found.append(Failed(str(output.error), final=True))
+        elif isinstance(answer, str):
+            found.append(answer)
+        else:
+            found.append(Failed(f"the corrector answered {answer!r:.80}, which is not a text", final=True))
+    return found
 
 
 def required_texts(corrector: System, texts: Sequence[str]) -> list[str]:
@@ -87,11 +97,3 @@ def required_texts(corrector: System, texts: Sequence[str]) -> list[str]:
             raise SystemBroken(f"{corrector.name} did not correct text {number}: {answer.error}.")
         found.append(answer)
     return found
-
-
-def _text(answer: Json) -> str | Failed:
-    if isinstance(answer, Mapping):
-        answer = answer.get("target")
-    if isinstance(answer, str):
-        return answer
-    return Failed(f"the corrector answered {answer!r:.80}, which is not a text", final=True)

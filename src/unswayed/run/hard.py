@@ -69,7 +69,7 @@ def hardest(run: Run, selector: System, seed: int, ties: Counter[str]) -> Iterat
     `ties` counts the choices, and those among several that were equally bad.
     """
     task = run.suite.task
-    comparing = comparing_for(run.suite).at(run.path)
+    comparing = comparing_for(run.suite).cache_in_run(run.path)
     judged = [Match(comparing) if name == "match" else scorers.get(name)() for name in task.scores]
     lots = Seeds(seed, "set/hard", 1)
     items = comparing.watch(run.items())

@@ -192,7 +192,7 @@ class Run:
 
     @cached_property
     def _comparing(self) -> Comparing:
-        return comparing_for(self.suite).at(self.path)
+        return comparing_for(self.suite).cache_in_run(self.path)
 
     def save(self, to: str | Path) -> Run:
         """Copies the run, with its suite, to folder `to`, for example one that was made in a temporary folder."""

@@ -19,6 +19,7 @@ from unswayed.score._scorer import (
     ratio,
     stats_here,
     tags_of,
+    texts_of,
 )
 
 scorers: Registry[Scorer] = Registry("scorer", Scorer, "unswayed.score")
@@ -28,7 +29,6 @@ _names, __getattr__, __dir__ = lazy_exports(
     {
         "score._comparing": "Comparing comparing_for judge_used",
         "score._equivalent": "question_of",
-        "score._squad": "texts_of",
         "score.accuracy": "Accuracy",
         "score.match": "Match",
     },
@@ -50,4 +50,5 @@ __all__ = [
     "scorers",
     "stats_here",
     "tags_of",
+    "texts_of",
 ]

@@ -16,8 +16,8 @@ from unswayed.score._scorer import (
     ratio as ratio,
     stats_here as stats_here,
     tags_of as tags_of,
+    texts_of,
 )
-from unswayed.score._squad import texts_of
 from unswayed.score.accuracy import Accuracy
 from unswayed.score.match import Match
 

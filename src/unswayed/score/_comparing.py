@@ -17,17 +17,17 @@ from unswayed.base.errors import StoredFileError, UnswayedError, option
 from unswayed.base.ids import content_id
 from unswayed.base.task import Known, Task
 from unswayed.base.values import Example, Inputs, Json, Output, Variant
-from unswayed.score._equivalent import Equivalent, Pair, equivalent_named
+from unswayed.score._equivalent import AnswerPair, EquivalentRule, equivalent_named
 from unswayed.score._extract import extract_named, text_of
 from unswayed.storage.store import AnswerStore
 from unswayed.storage.suite import Suite
 
-Answered = tuple[Example, Output, list[tuple[Variant, Output]]]
-_JUDGED = "judge.sqlite"  # a judge's answers, in the folder of the run
-_LONG = 25  # words on average, from which on wording varies freely
-_BLOCK = 200  # examples whose answers are compared together
-_DECLARED = ("exact", "contains", "rouge-l")  # rules that a suite may declare
-_NOTHING = ("", "the part to compare is not there")
+AnsweredExample = tuple[Example, Output, list[tuple[Variant, Output]]]
+_JUDGE_FILE = "judge.sqlite"  # a judge's answers, in the folder of the run
+_LONG_ANSWER_WORDS = 25  # words on average, from which on wording varies freely
+_BLOCK_EXAMPLES = 200  # examples whose answers are compared together
+_SUITE_RULES = ("exact", "contains", "rouge-l")  # rules that a suite may declare
+_NO_PART = ("", "the part to compare is not there")
 
 
 class Comparing:
@@ -41,7 +41,7 @@ class Comparing:
         self.equivalent = equivalent or ("exact" if self.extract else "")
         self._part = extract_named(self.extract)
         asked = self.equivalent or ("exact" if rubric is not None else "")
-        self._rule: Equivalent | None = equivalent_named(asked, rubric) if asked else None
+        self._rule: EquivalentRule | None = equivalent_named(asked, rubric) if asked else None
         self._store: AnswerStore | None = None
         self._known: deque[dict[tuple[int, Hashable, Hashable], bool | None]] = deque(maxlen=4)  # a block each
         self._words = self._answers = 0  # of clean answers
@@ -73,14 +73,14 @@ class Comparing:
         more = self._rule.decides if self._rule else ""
         return None if more is None else content_id([self.equivalent, more])
 
-    def at(self, folder: object) -> Self:
-        """With what a judge says kept in the folder of a run, so that the judge gets no pair twice."""
+    def cache_in_run(self, folder: object) -> Self:
+        """Caches a judge's verdicts in the folder of a run, so that the judge gets no pair twice."""
         with suppress(UnswayedError):  # nothing can be written there
-            self.kept_in(folder / _JUDGED if isinstance(folder, Path) else None)
+            self.cache_judgements(folder / _JUDGE_FILE if isinstance(folder, Path) else None)
         return self
 
-    def kept_in(self, file: str | Path | None) -> Self:
-        """With what a judge says kept in a file."""
+    def cache_judgements(self, file: str | Path | None) -> Self:
+        """Caches a judge's verdicts in a file; without one, nothing is cached."""
         if file is not None and self._rule is not None and self._rule.asks:
             self._store = AnswerStore.shared(Path(file))
         return self
@@ -108,7 +108,7 @@ class Comparing:
         found = []
         if self.unjudged:
             found.append(f"{self.unjudged:,} verdicts of {self.equivalent} were neither yes nor no: left out.")
-        if self.equivalent == "contains" and self._words > _LONG * max(self._answers, 1):
+        if self.equivalent == "contains" and self._words > _LONG_ANSWER_WORDS * max(self._answers, 1):
             found.append(
                 f"Answers have {self._words // self._answers} words on average, and `contains` counts most rewordings "
                 f"as changes. Use {option('equivalent')} judge:SYSTEM or rouge-l for long answers."
@@ -127,7 +127,7 @@ class Comparing:
         """Values of one key are the same."""
         part = self._part(value)
         if part is None and self.extract:
-            return _NOTHING
+            return _NO_PART
         return (self._rule.key(part) if self._rule else "",)
 
     def answer(self, output: Output) -> Hashable:
@@ -156,28 +156,26 @@ class Comparing:
         """Are answers the same exactly where their keys are? Else a rule must `watch` the items first."""
         return self._rule is None or type(self._rule).transitive
 
-    def watch(self, items: Iterable[Answered]) -> Iterator[Answered]:
+    def watch(self, items: Iterable[AnsweredExample]) -> Iterator[AnsweredExample]:
         """The items of a run as they are, once it is known which of their answers are the same."""
         if self.plain:
             yield from items
             return
         stream = iter(items)
-        while block := list(islice(stream, _BLOCK)):
-            self._compare(block)
+        undecidable = (None, self.unreadable, _NO_PART)
+        while block := list(islice(stream, _BLOCK_EXAMPLES)):  # a model compares many pairs at once faster than one
+            due: dict[tuple[int, Hashable, Hashable], AnswerPair] = {}
+            for example, clean, varied in block:
+                before = self.answer(clean)
+                self._answers += clean.ok
+                self._words += len(str(clean.value).split()) if clean.ok else 0
+                for variant, output in varied if before not in undecidable else ():
+                    after = self.varied(example, variant, output)
+                    if after not in undecidable and after != before:
+                        pair = AnswerPair(self._part(output.value), self._part(clean.value), example.inputs, False)
+                        due[example.row, before, after] = pair
+            self._known.append(dict(zip(due, self.same(list(due.values())), strict=True)))
             yield from block
-
-    def _compare(self, block: Sequence[Answered]) -> None:
-        due: dict[tuple[int, Hashable, Hashable], Pair] = {}
-        for example, clean, varied in block:
-            before = self.answer(clean)
-            self._answers += clean.ok
-            self._words += len(str(clean.value).split()) if clean.ok else 0
-            for variant, output in varied if before not in (None, self.unreadable, _NOTHING) else ():
-                after = self.varied(example, variant, output)
-                if after not in (None, self.unreadable, _NOTHING) and after != before:
-                    pair = Pair(self._part(output.value), self._part(clean.value), example.inputs, False)
-                    due[example.row, before, after] = pair
-        self._known.append(dict(zip(due, self.same(list(due.values())), strict=True)))
 
     def flip(self, row: int, before: Hashable, after: Hashable) -> int:
         """1 where two answers of the example of that row differ, 0 where not, -1 where that can't be said."""
@@ -185,12 +183,12 @@ class Comparing:
             return -1
         if before == after or self.plain:
             return int(before != after)
-        if _NOTHING in (before, after) or self.unreadable in (before, after):
+        if _NO_PART in (before, after) or self.unreadable in (before, after):
             return 1
         same = next(known[row, before, after] for known in self._known if (row, before, after) in known)
         return -1 if same is None else int(not same)
 
-    def same(self, pairs: Sequence[Pair]) -> list[bool | None]:
+    def same(self, pairs: Sequence[AnswerPair]) -> list[bool | None]:
         """Whether each two parts are the same; None where a judge said neither yes nor no."""
         assert self._rule is not None
         found = self._rule.same(pairs, self._store) if pairs else []
@@ -199,12 +197,14 @@ class Comparing:
 
     def verdicts(self, asked: Sequence[tuple[Json, Json, Inputs]]) -> list[bool | None]:
         """Whether each answer is the same as its reference, both given with the inputs that they answer."""
-        pairs = [Pair(self._part(said), self._part(reference), inputs, False) for said, reference, inputs in asked]
+        pairs = [
+            AnswerPair(self._part(said), self._part(reference), inputs, False) for said, reference, inputs in asked
+        ]
         alike = [self.key(said) == self.key(reference) for said, reference, _ in asked]
         told = iter(self.same([pair for pair, same in zip(pairs, alike, strict=True) if not same]))
         return [True if same else next(told) for same in alike]
 
-    def right(self, output: Json, gold: Json, inputs: Inputs) -> list[Pair] | bool:
+    def right(self, output: Json, gold: Json, inputs: Inputs) -> list[AnswerPair] | bool:
         """Whether an output is right, or the pairs of which one must be the same for that."""
         said = self._part(output)
         if said is None and self.extract:
@@ -215,24 +215,24 @@ class Comparing:
             return True
         if type(self._rule).transitive:
             return False
-        return [Pair(said, one, inputs, True) for one in golds if one is not None]
+        return [AnswerPair(said, one, inputs, True) for one in golds if one is not None]
 
 
 def judge_used(folder: Path) -> dict[str, float]:
     """What judges used for the run in a folder, such as calls, tokens and cost."""
-    if not (folder / _JUDGED).exists():
+    if not (folder / _JUDGE_FILE).exists():
         return {}
-    with AnswerStore.shared(folder / _JUDGED) as judged:
+    with AnswerStore.shared(folder / _JUDGE_FILE) as judged:
         return judged.used()
 
 
 def comparing_for(suite: Suite, extract: str = "", equivalent: str = "", rubric: str | None = None) -> Comparing:
     """What is compared on a suite: as chosen, or as the suite's data or its task declares."""
     task, declared = suite.task, suite.manifest.compared
-    if declared.get("equivalent", "exact") not in _DECLARED:  # a suite from somebody else names no code
+    if declared.get("equivalent", "exact") not in _SUITE_RULES:  # a suite from somebody else names no code
         raise StoredFileError(
             f"{suite.path / 'manifest.json'}: the suite compares answers by {declared['equivalent']!r}, which is not "
-            f"one of {', '.join(_DECLARED)}. Choose a rule with {option('equivalent')}."
+            f"one of {', '.join(_SUITE_RULES)}. Choose a rule with {option('equivalent')}."
         )
     if equivalent:  # a rule that was chosen compares whole answers, unless a part was chosen too
         return Comparing(task, extract, equivalent, rubric)

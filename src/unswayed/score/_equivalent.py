@@ -1,4 +1,4 @@
-"""*Equivalent*: when two answers are the same. `exact`, `contains`, `rouge-l`, `embedding:FOLDER`, `nli:FOLDER`,
+"""*EquivalentRule*: when two answers are the same. `exact`, `contains`, `rouge-l`, `embedding:FOLDER`, `nli:FOLDER`,
 `judge:SYSTEM`, or a function of one's own."""
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ EQUIVALENTS = (
     *("exact", "contains", "rouge-l", "embedding:FOLDER", "embedding:minilm", "nli:FOLDER", "judge:SYSTEM"),
     "module:function",
 )
-ROUGE, COSINE = 0.7, 0.85  # from which on two answers are the same, unless @THRESHOLD says otherwise
+_SAME_ROUGE, _SAME_COSINE = 0.7, 0.85  # from which on two answers are the same, unless @THRESHOLD says otherwise
 
 _UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{_UNSPACED}]|[^\W{_UNSPACED}]+(?:['’][^\W{_UNSPACED}]+)*")
-_AROUND = " \t\r\n.,;:!?\"'`*_()[]{}。，、！？：；“”‘’「」…-"
+_STRIPPED_MARKS = " \t\r\n.,;:!?\"'`*_()[]{}。，、！？：；“”‘’「」…-"
 
 
-class Pair(NamedTuple):
+class AnswerPair(NamedTuple):
     """Two answers to compare: one that was given, and the gold or clean answer. `inputs` are the example's."""
 
     said: Json
@@ -41,7 +41,7 @@ class Pair(NamedTuple):
     gold: bool  # is the reference the gold answer?
 
 
-class Equivalent:
+class EquivalentRule:
     """Says of pairs of answers whether they are the same; None where that can't be said."""
 
     transitive: ClassVar[bool] = False  # same exactly where the keys are equal
@@ -56,49 +56,49 @@ class Equivalent:
 
     def key(self, value: Json) -> str:
         """What is compared: values of one key are always the same."""
-        return normal_form(text_of(value)) if isinstance(value, str) else text_of(_whole(value))
+        return normal_form(text_of(value)) if isinstance(value, str) else text_of(_whole_numbers(value))
 
-    def same(self, pairs: Sequence[Pair], store: AnswerStore | None = None) -> list[bool | None]:
-        raise NotImplementedError
+    def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
+        """A verdict on each pair. `store` caches the answers of a system that is asked."""
+        return [self.key(pair.said) == self.key(pair.reference) for pair in pairs]
 
 
-def equivalent_named(spec: str, rubric: str | None = None) -> Equivalent:
+def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
     """What a spec names. Raises UsageError where it names nothing."""
     if rubric is not None and not spec.startswith("judge:"):
         raise UsageError(f"{option('rubric')} is for {option('equivalent')} judge:SYSTEM.")
-    bare, threshold = _threshold(spec)
+    bare, at, number = spec.rpartition("@")
+    threshold = None
+    if at and bare.startswith(("rouge-l", "embedding:")):  # other names, such as a system's, may hold the sign
+        with suppress(ValueError):
+            threshold = float(number)
+        if threshold is None or not 0 <= threshold <= 1:
+            raise UsageError(
+                f"{option('equivalent')} {spec}: the threshold must be a number from 0 to 1, not {number!r}."
+            )
+    else:
+        bare = spec
     name, colon, rest = bare.partition(":")
     if bare == "exact":
-        return Exact()
+        return ExactRule()
     if bare == "contains":
-        return Contains()
+        return ContainsRule()
     if bare == "rouge-l":
-        return RougeL(ROUGE if threshold is None else threshold)
+        return RougeRule(_SAME_ROUGE if threshold is None else threshold)
     if name == "embedding" and rest:
-        return Embedding(rest, COSINE if threshold is None else threshold)
+        return EmbeddingRule(rest, _SAME_COSINE if threshold is None else threshold)
     if spec.startswith("nli:") and spec != "nli:":
-        return Nli(spec.removeprefix("nli:"))
+        return NliRule(spec.removeprefix("nli:"))
     if spec.startswith("judge:") and spec != "judge:":
-        return Judge(spec.removeprefix("judge:"), rubric)
+        return JudgeRule(spec.removeprefix("judge:"), rubric)
     if colon and rest and name not in ("embedding", "nli", "judge", "exact", "contains", "rouge-l"):
-        return Function(spec)
+        return FunctionRule(spec)
     raise UnknownName(f"way to be {option('equivalent')}", spec, EQUIVALENTS)
-
-
-def _threshold(spec: str) -> tuple[str, float | None]:
-    """`rouge-l@0.6` apart; only where what follows the sign is a number from 0 to 1."""
-    bare, at, number = spec.rpartition("@")
-    if not at or not bare.startswith(("rouge-l", "embedding:")):
-        return spec, None
-    with suppress(ValueError):
-        if 0 <= float(number) <= 1:
-            return bare, float(number)
-    raise UsageError(f"{option('equivalent')} {spec}: the threshold must be a number from 0 to 1, not {number!r}.")
 
 
 def normal_form(text: str) -> str:
     """Compatible characters as one, lower case, single spaces, and no punctuation or marks around."""
-    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold().strip(_AROUND)
+    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold().strip(_STRIPPED_MARKS)
 
 
 def words_of(text: str) -> list[str]:
@@ -106,59 +106,56 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
 
 
-def _whole(value: Json) -> Json:
+def _whole_numbers(value: Json) -> Json:
     """JSON in which 5.0 is 5."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
-        return [_whole(item) for item in value]
-    return {key: _whole(item) for key, item in value.items()} if isinstance(value, dict) else value
+        return [_whole_numbers(item) for item in value]
+    return {key: _whole_numbers(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-class Exact(Equivalent):
+class ExactRule(EquivalentRule):
     """Equal after normalising: capitals, spaces, and punctuation around an answer make no difference."""
 
     transitive = True
 
-    def same(self, pairs: Sequence[Pair], store: AnswerStore | None = None) -> list[bool | None]:
-        return [self.key(pair.said) == self.key(pair.reference) for pair in pairs]
 
-
-class Contains(Equivalent):
+class ContainsRule(EquivalentRule):
     """The words of the gold stand in the answer, in order and without others between; of two answers, either way."""
 
-    def same(self, pairs: Sequence[Pair], store: AnswerStore | None = None) -> list[bool | None]:
-        return [self._same(pair) for pair in pairs]
-
-    def _same(self, pair: Pair) -> bool:
-        said, reference = words_of(text_of(pair.said)), words_of(text_of(pair.reference))
-        if not said or not reference:
-            return self.key(pair.said) == self.key(pair.reference)
-        return _stands(reference, said) or (not pair.gold and _stands(said, reference))
-
-
-def _stands(some: list[str], all_: list[str]) -> bool:
-    return f"\0{chr(0).join(some)}\0" in f"\0{chr(0).join(all_)}\0"
+    def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
+        found: list[bool | None] = []
+        for pair in pairs:
+            said, reference = words_of(text_of(pair.said)), words_of(text_of(pair.reference))
+            if said and reference:
+                inside = _contains_words(said, reference)
+                found.append(inside or (not pair.gold and _contains_words(reference, said)))
+            else:
+                found.append(self.key(pair.said) == self.key(pair.reference))
+        return found
 
 
-class RougeL(Equivalent):
+def _contains_words(words: list[str], part: list[str]) -> bool:
+    return f"\0{chr(0).join(part)}\0" in f"\0{chr(0).join(words)}\0"
+
+
+class RougeRule(EquivalentRule):
     """The F1 of the longest common subsequence of words is at least the threshold."""
 
     def __init__(self, threshold: float) -> None:
         self.threshold = threshold
 
-    def same(self, pairs: Sequence[Pair], store: AnswerStore | None = None) -> list[bool | None]:
-        return [rouge_l(text_of(p.said), text_of(p.reference)) >= self.threshold for p in pairs]
+    def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
+        found: list[bool | None] = []
+        for pair in pairs:
+            a, b = words_of(text_of(pair.said)), words_of(text_of(pair.reference))
+            shared = float(LCSseq.similarity(a, b))
+            found.append((2 * shared / (len(a) + len(b)) if a and b else float(a == b)) >= self.threshold)
+        return found
 
 
-def rouge_l(one: str, other: str) -> float:
-    a, b = words_of(one), words_of(other)
-    if not a or not b:
-        return float(a == b)
-    return 2 * float(LCSseq.similarity(a, b)) / (len(a) + len(b))
-
-
-class Embedding(Equivalent):
+class EmbeddingRule(EquivalentRule):
     """The cosine of the two answers' embeddings, the means of an encoder's token vectors, is at least the threshold."""
 
     def __init__(self, folder: str, threshold: float) -> None:
@@ -176,9 +173,10 @@ class Embedding(Equivalent):
 
     @property
     def decides(self) -> str | None:
-        return _folder_id(self.folder)
+        files = sorted(f for f in Path(self.folder).iterdir() if f.is_file())
+        return content_id([[f.name, file_hash(f)] for f in files])
 
-    def same(self, pairs: Sequence[Pair], store: AnswerStore | None = None) -> list[bool | None]:
+    def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
         from unswayed.systems.embeddings import Embeddings
 
         self._embeddings = self._embeddings or Embeddings(self.folder)
@@ -186,7 +184,7 @@ class Embedding(Equivalent):
         return [cosine >= self.threshold - 1e-6 for cosine in cosines]
 
 
-class Nli(Equivalent):
+class NliRule(EquivalentRule):
     """Each answer entails the other, says a model of entailment: one that labels a premise and a hypothesis."""
 
     asks = True
@@ -200,20 +198,19 @@ class Nli(Equivalent):
     def decides(self) -> str | None:
         return self._system.identity
 
-    def same(self, pairs: Sequence[Pair], store: AnswerStore | None = None) -> list[bool | None]:
+    def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
         texts = [(text_of(p.said), text_of(p.reference)) for p in pairs]
         requests = [{"premise": a, "hypothesis": b} for one, other in texts for a, b in ((one, other), (other, one))]
-        entailed = [_entailed(output.value) if output.ok else None for output in ask(self._system, requests, store)]
+        entailed: list[bool | None] = []
+        for output in ask(self._system, requests, store):
+            value = output.value if output.ok else ""
+            label = str(value.get("label", "") if isinstance(value, dict) else value).casefold()
+            entailed.append((label.startswith("entail") or label in ("yes", "true", "1")) if label else None)
         both = zip(entailed[::2], entailed[1::2], strict=True)
         return [None if one is None or other is None else one and other for one, other in both]
 
 
-def _entailed(value: Json) -> bool | None:
-    label = str(value.get("label", "") if isinstance(value, dict) else value).casefold()
-    return None if not label else label.startswith("entail") or label in ("yes", "true", "1")
-
-
-class _Counted(SystemAround):
+class _CountedJudge(SystemAround):
     """A judge whose calls are counted, apart from what the system under test used."""
 
     def __init__(self, system: System) -> None:
@@ -233,7 +230,7 @@ class _Counted(SystemAround):
         return {f"judge {name}": amount for name, amount in {"calls": calls, **self.system.used()}.items() if amount}
 
 
-class Judge(Equivalent):
+class JudgeRule(EquivalentRule):
     """Another system says yes or no to a rubric that is filled with the question and the two answers."""
 
     sees_inputs = True
@@ -245,17 +242,27 @@ class Judge(Equivalent):
 
         self._judge = JudgeSystem(open_system(system), rubric)
         self.rubric = self._judge.template.text
-        self._system = _Counted(self._judge.system)
+        self._system = _CountedJudge(self._judge.system)
 
     @property
     def decides(self) -> str | None:
         return self._judge.identity
 
-    def same(self, pairs: Sequence[Pair], store: AnswerStore | None = None) -> list[bool | None]:
+    def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
         from unswayed.systems.judge import verdict
 
         due = [pair for pair in pairs if self.key(pair.said) and self.key(pair.reference)]
-        outputs = iter(ask(self._system, [self._request(pair) for pair in due], store) if due else ())
+        requests = [
+            self._judge.request(
+                {
+                    "answer": text_of(pair.said),
+                    "reference": text_of(pair.reference),
+                    "question": question_of(pair.inputs),
+                }
+            )
+            for pair in due
+        ]
+        outputs = iter(ask(self._system, requests, store) if due else ())
         found: list[bool | None] = []
         for pair in pairs:
             said, reference = self.key(pair.said), self.key(pair.reference)
@@ -266,10 +273,6 @@ class Judge(Equivalent):
                 found.append(said == reference)  # an empty answer needs no judge
         return found
 
-    def _request(self, pair: Pair) -> Inputs:
-        texts = {"answer": text_of(pair.said), "reference": text_of(pair.reference)}
-        return self._judge.request({**texts, "question": question_of(pair.inputs)})
-
 
 def question_of(inputs: Inputs) -> str:
     """What was asked, for a judge: the only text, or each text after its name."""
@@ -277,7 +280,7 @@ def question_of(inputs: Inputs) -> str:
     return next(iter(texts.values())) if len(texts) == 1 else "\n".join(f"{n}: {t}" for n, t in texts.items())
 
 
-class Function(Equivalent):
+class FunctionRule(EquivalentRule):
     """A function of (answer, reference, inputs) that returns whether they are the same, or a score from 0 to 1."""
 
     sees_inputs = True
@@ -297,20 +300,16 @@ class Function(Equivalent):
     def key(self, value: Json) -> str:
         return text_of(value)
 
-    def same(self, pairs: Sequence[Pair], store: AnswerStore | None = None) -> list[bool | None]:
-        return [self._one(pair) for pair in pairs]
-
-    def _one(self, pair: Pair) -> bool | None:
-        try:
-            found = self._function(pair.said, pair.reference, dict(pair.inputs))
-        except Exception as error:
-            raise UsageError(
-                f"{option('equivalent')} {self.reference} raised {type(error).__name__}: {error}. It is called with "
-                f"an answer, the answer to compare it with, and the example's inputs."
-            ) from error
-        return None if found is None else bool(found) if isinstance(found, bool) else float(found) >= 0.5
-
-
-def _folder_id(folder: str) -> str:
-    files = sorted(f for f in Path(folder).iterdir() if f.is_file())
-    return content_id([[f.name, file_hash(f)] for f in files])
+    def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
+        verdicts: list[bool | None] = []
+        for pair in pairs:
+            try:
+                found = self._function(pair.said, pair.reference, dict(pair.inputs))
+            except Exception as error:
+                raise UsageError(
+                    f"{option('equivalent')} {self.reference} raised {type(error).__name__}: {error}. It is called "
+                    f"with an answer, the answer to compare it with, and the example's inputs."
+                ) from error
+            yes = found if isinstance(found, bool) or found is None else float(found) >= 0.5
+            verdicts.append(yes)
+        return verdicts

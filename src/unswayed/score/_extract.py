@@ -21,13 +21,14 @@ from unswayed.base.values import Json
 
 Extract = Callable[[Json], Json]  # None where the part is not there
 EXTRACTS = ("number", "choice", "json", "regex:", "last-line", "after:", "none")
-SECONDS = 10.0  # that a regular expression may take for one answer
+REGEX_SECONDS = 10.0  # that a regular expression may take for one answer
+_MAX_KNOWN = 10_000  # answers whose matches are remembered
 
 _NUMBER = re.compile(
     r"(?<![\w.,/])[-+−]?(?:[$€£¥]\s?)?"
     r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+,\d{1,2}(?![\d,])|\d*\.?\d+(?:[eE][-+]?\d+)?)(?:\s?/\s?(\d+)(?![\d/]))?"
 )
-_FINAL = "####"
+_FINAL_MARK = "####"
 _LETTER = r"[\(\[*_`]*\s*([A-J])\s*[\)\]*_`]*"
 _CHOICES = (
     re.compile(rf"(?i:answer|choice|option)(?:\s+(?i:is|would be))?\s*[:=]?\s*(?i:option\s+)?{_LETTER}(?![\w'])"),
@@ -47,14 +48,28 @@ def extract_named(spec: str) -> Extract:
     name, _, rest = spec.partition(":")
     if spec in ("", "none"):
         return lambda value: value
-    if spec in _SIMPLE:
-        return _of_text(_SIMPLE[spec])
+    if spec == "number":
+        return lambda value: number_in(text_of(value))
+    if spec == "choice":
+        return lambda value: _choice_in(text_of(value))
+    if spec == "last-line":
+        return lambda value: next(
+            (line.strip() for line in reversed(text_of(value).splitlines()) if line.strip()), None
+        )
     if name == "json" or spec.startswith("json."):
         return JsonPath(spec.removeprefix("json").removeprefix("."))
-    if name == "after" and rest:
-        return _of_text(lambda text: _after(text, rest))
     if name == "regex" and rest:
-        return _of_text(BoundedRegex(rest))
+        search = BoundedRegex(rest)
+        return lambda value: search(text_of(value))
+    if name == "after" and rest:
+
+        def text_after(value: Json) -> Json:
+            text = text_of(value)
+            folded = text.casefold()  # whose places are those of the text only where no letter became two
+            at = folded.rfind(rest.casefold()) if len(folded) == len(text) else text.rfind(rest)
+            return text[at + len(rest) :].strip() if at >= 0 else None
+
+        return text_after
     if name in ("after", "regex"):
         raise UsageError(f"{option('extract')} {name} needs something after the colon, as in {name}:answer.")
     raise UnknownName(f"part to {option('extract')}", spec, EXTRACTS)
@@ -71,52 +86,33 @@ def text_of(value: Json) -> str:
     return "" if value is None else canonical(value).decode()
 
 
-def _of_text(part: Callable[[str], str | None]) -> Extract:
-    return lambda value: part(text_of(value))
-
-
 def number_in(text: str) -> str | None:
     """The number after `####`, or else the last one: `The answer is 7.` has 7. Equal numbers give equal texts."""
-    marked = text.rpartition(_FINAL)[2] if _FINAL in text else text
+    marked = text.rpartition(_FINAL_MARK)[2] if _FINAL_MARK in text else text
     found = list(_NUMBER.finditer(marked)) or list(_NUMBER.finditer(text))
     if not found:
         return None
-    last = found[0] if _FINAL in text and marked != text else found[-1]
+    last = found[0] if _FINAL_MARK in text and marked != text else found[-1]
     digits = last[1]
     digits = digits.replace(",", "") if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", digits) else digits.replace(",", ".")
     value = Fraction(digits) / (int(last[2]) if last[2] and int(last[2]) else 1)
-    return _shown(-value if last[0][:1] in "-−" else value)
-
-
-def _shown(value: Fraction) -> str:
-    """A number as people write it: 7, 0.5, and 1/3 where no decimal is exact."""
+    value = -value if last[0][:1] in "-−" else value
+    # As people write it: 7, 0.5, and 1/3 where no decimal is exact.
     rest = value.denominator
     while rest % 2 == 0 or rest % 5 == 0:
         rest //= 2 if rest % 2 == 0 else 5
-    if rest != 1 or value.denominator > 10**15:
+    if rest != 1 or not 1 < value.denominator <= 10**15:
         return str(value)
-    return format(Decimal(value.numerator) / Decimal(value.denominator), "f") if value.denominator > 1 else str(value)
+    return format(Decimal(value.numerator) / Decimal(value.denominator), "f")
 
 
-def _choice(text: str) -> str | None:
+def _choice_in(text: str) -> str | None:
     """The letter of a choice: after the word answer, at the start, in brackets, or standing alone."""
     for pattern in _CHOICES:
         found = [pattern.match(text)] if pattern is _AT_START else list(pattern.finditer(text))
         if found and (match := found[-1]):
             return match[1].upper()
     return None
-
-
-def _last_line(text: str) -> str | None:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), None)
-
-
-def _after(text: str, mark: str) -> str | None:
-    at = text.casefold().rfind(mark.casefold()) if len(text.casefold()) == len(text) else text.rfind(mark)
-    return text[at + len(mark) :].strip() if at >= 0 else None
-
-
-_SIMPLE: dict[str, Callable[[str], str | None]] = {"number": number_in, "choice": _choice, "last-line": _last_line}
 
 
 class JsonPath:
@@ -151,7 +147,7 @@ def json_in_words(text: str) -> Json:
     return None
 
 
-_CHILD = """
+_REGEX_PROGRAM = """
 import json, re, sys
 pattern = re.compile(json.loads(sys.stdin.readline()), re.S)
 for line in sys.stdin:
@@ -177,39 +173,34 @@ class BoundedRegex:
         self._known: dict[str, str | None] = {}
 
     def __call__(self, text: str) -> str | None:
-        if text not in self._known:
-            if len(self._known) > 10_000:
-                self._known.clear()
-            self._known[text] = self._found(text)
-        return self._known[text]
-
-    def _found(self, text: str) -> str | None:
+        if text in self._known:
+            return self._known[text]
         if self._child is None or self._child.poll() is not None:
-            self._start()
+            command = [sys.executable, "-I", "-c", _REGEX_PROGRAM]
+            self._child = child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
+            self._lines = lines = Queue[str]()
+
+            def read() -> None:
+                assert child.stdout is not None
+                for line in child.stdout:
+                    lines.put(line)
+
+            self._reader = Thread(target=read, daemon=True)
+            self._reader.start()
+            self._write(self.pattern)
         self._write(text)
         try:
-            answer = self._lines.get(timeout=SECONDS)
+            answer = self._lines.get(timeout=REGEX_SECONDS)
         except Empty:
             self.close()
             raise UsageError(
-                f"{option('extract')} regex:{self.pattern} takes more than {SECONDS:g} seconds on one answer, "
+                f"{option('extract')} regex:{self.pattern} takes more than {REGEX_SECONDS:g} seconds on one answer, "
                 f"{text!r:.60}. Write it without a repeat inside a repeat."
             ) from None
-        return decode(answer) if answer else None
-
-    def _start(self) -> None:
-        command = [sys.executable, "-I", "-c", _CHILD]
-        self._child = child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
-        self._lines = lines = Queue[str]()
-
-        def read() -> None:
-            assert child.stdout is not None
-            for line in child.stdout:
-                lines.put(line)
-
-        self._reader = Thread(target=read, daemon=True)
-        self._reader.start()
-        self._write(self.pattern)
+        if len(self._known) > _MAX_KNOWN:
+            self._known.clear()
+        self._known[text] = decode(answer) if answer else None
+        return self._known[text]
 
     def _write(self, text: str) -> None:
         import json  # which escapes lone surrogates and line breaks

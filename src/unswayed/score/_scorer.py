@@ -1,24 +1,28 @@
-"""The contract of a scorer, from whose sums for each item every score and interval follows; and correlations."""
+"""The contracts of scorers, from whose sums for each item every score and interval follows; and correlations.
+
+`Scorer` for any statistics, `MeanScorer` for a score of each item, `SegmentScorer` for corpus metrics of sacreBLEU, and
+`AnswerScorer` for SQuAD's two scores.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from math import sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from unswayed.base.errors import UsageError
+from unswayed.base.identify import by_script
 from unswayed.base.ids import canonical
 from unswayed.base.task import Task
+from unswayed.base.tasks.qa import normal_answer
+from unswayed.base.tasks.translate import references_of
 from unswayed.base.values import Inputs, Json
-from unswayed.stats.statistics import Array, ratio
-
-__all__ = ["Array", "MeanScorer", "Pair", "Scorer", "Stats", "WithInputs", "kendall", "label_among", "label_key",
-    "label_of",
-    "pearson", "ratio", "stats_here", "tags_of"]  # fmt: skip
+from unswayed.stats.statistics import Array as Array, ratio as ratio
+from unswayed.systems.metrics import sacrebleu_metrics
 
 
 class WithInputs(msgspec.Struct, frozen=True):
@@ -161,7 +165,7 @@ def tags_of(value: Json) -> tuple[str, ...] | None:
     return tuple(slots)
 
 
-_BLOCK = 2_000_000  # comparisons made at once
+_COMPARISONS_AT_ONCE = 2_000_000  # comparisons made at once
 
 
 def pearson(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float | None:
@@ -177,7 +181,7 @@ def kendall(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float | N
     """Kendall's tau-b, by comparing all pairs in blocks; None where either does not vary."""
     n = len(x)
     agree = tied_x = tied_y = 0
-    step = max(1, _BLOCK // max(n, 1))
+    step = max(1, _COMPARISONS_AT_ONCE // max(n, 1))
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
         later = np.arange(n)[None, :] > np.arange(n)[rows, None]
@@ -188,3 +192,111 @@ def kendall(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float | N
     pairs = n * (n - 1) // 2
     size = sqrt((pairs - tied_x) * (pairs - tied_y))
     return agree / size if size else None
+
+
+class SegmentScorer(Scorer):
+    """Extend with `metric`. Outputs are texts; a gold is a reference or a list of them."""
+
+    linear = False
+    apart = True
+    bounds = (0.0, 100.0)
+    _metric: Any = None  # chosen by the first references
+
+    def metric(self, metrics: Any, language: str) -> Any:
+        """The metric, from the module `sacrebleu.metrics`, for references in that language."""
+        raise NotImplementedError
+
+    def key(self, value: Json, task: Task) -> Hashable:
+        return value if isinstance(value, str) else None
+
+    def gold_key(self, gold: Json, task: Task) -> Hashable:
+        return tuple(references_of(gold)) or None
+
+    def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
+        if not outputs:
+            return np.zeros((0, 1))
+        references = [references_of(gold) for gold in golds]
+        if self._metric is None:
+            language = by_script(text for texts in references for text in texts)
+            self._metric = self.metric(sacrebleu_metrics(), language)
+        most = max(map(len, references))
+        streams = [[texts[i] if i < len(texts) else None for texts in references] for i in range(most)]
+        # sacreBLEU's own significance tests resample what this gives; there is no public name for it.
+        return np.array(self._metric._extract_corpus_statistics(list(outputs), streams), dtype=float)
+
+
+class AnswerScorer(MeanScorer):
+    """Extend with `likeness`. Answers of the task qa are read by SQuAD's rules; others as they are, but for spaces and
+    capitals, as marks count in a number."""
+
+    part: ClassVar[str] = ""
+
+    def likeness(self, said: str, due: str) -> float:
+        """The score of an answer against one gold answer, both in their normal forms."""
+        raise NotImplementedError
+
+    def key(self, value: Json, task: Task) -> Hashable:
+        texts = texts_of(value)
+        return None if texts is None else tuple(map(form_of(task), texts))
+
+    def item(self, output: Json, gold: Json, task: Task) -> float:
+        said = texts_of(output)
+        if said is None or len(said) != 1:
+            return 0.0  # guessing twice is not an answer
+        answer = form_of(task)(said[0])
+        # By SQuAD 2.0's rule, gold answers of which nothing is left don't count, unless there is no other; then the
+        # right answer is none.
+        forms = list(map(form_of(task), texts_of(gold) or ()))
+        forms = ([form for form in forms if form] or [""]) if task.name == "qa" else forms
+        return max((self.likeness(answer, due) for due in forms), default=0.0)
+
+    def parts(self, golds: Iterable[Json], task: Task) -> list[Scorer]:
+        """Where some questions have no answer, those that have one and those that have none, as SQuAD 2.0 reports."""
+        if self.part or task.name != "qa":
+            return []
+        kinds = {has_answer(gold) for gold in golds if gold is not None}
+        if len(kinds) < 2:
+            return []
+        found: list[Scorer] = []
+        cls = type(self)
+        # Each part is a class of its own: a run's golds are read once for all scorers that share a `gold_key`.
+        for part, gold_key in (("HasAns", _answered_key), ("NoAns", _unanswered_key)):
+            fields = {"name": f"{cls.name}({part})", "part": part, "gold_key": gold_key, "__module__": cls.__module__}
+            found.append(type(f"{cls.__name__}{part}", (cls,), fields)())
+        return found
+
+
+def form_of(task: Task) -> Callable[[str], str]:
+    """What makes two answers of a task equal."""
+    return normal_answer if task.name == "qa" else normal_form
+
+
+def has_answer(gold: Json) -> bool:
+    return any(normal_answer(text) for text in texts_of(gold) or ())
+
+
+def _answered_key(self: Scorer, gold: Json, task: Task) -> Hashable:
+    return self.key(gold, task) if has_answer(gold) else None
+
+
+def _unanswered_key(self: Scorer, gold: Json, task: Task) -> Hashable:
+    return None if has_answer(gold) else self.key(gold, task)
+
+
+def texts_of(value: Json) -> tuple[str, ...] | None:
+    """The answers in a gold or an output as they stand, or None where there is none to read. An empty list of answers
+    says that the question has none, which the empty text is."""
+    if isinstance(value, dict):
+        value = value.get("answers", value.get("text", value.get("label")))
+        if value == []:
+            return ("",)
+    values = value if isinstance(value, list) else [value]
+    texts = [v.get("text") if isinstance(v, dict) else v for v in values]
+    readable = [text for text in texts if isinstance(text, (str, int, float)) and text == text]  # NaN is not itself
+    found = tuple(map(str, readable))
+    return found if found and len(found) == len(texts) else None
+
+
+def normal_form(text: str) -> str:
+    """Lower case, with single spaces between words and none around them."""
+    return " ".join(text.split()).casefold()

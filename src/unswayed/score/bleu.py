@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from unswayed.score._sacrebleu import SegmentScorer
-from unswayed.score._scorer import Array, ratio
+from unswayed.score._scorer import Array, SegmentScorer, ratio
 
-ORDER = 4
+NGRAM_ORDERS = 4
 TOKENIZERS = {"zh": "zh", "ja": "char", "ko": "char"}  # by language; MeCab, which sacreBLEU prefers, is not required
 
 
-class Bleu(SegmentScorer):
+class CorpusBleu(SegmentScorer):
     """Corpus BLEU from 0 to 100. A row is (length, reference length, right n-grams, n-grams; these for n = 1…4)."""
 
     name = "bleu"
@@ -30,10 +29,10 @@ def bleu_of(sums: Array) -> Array:
     next a quarter. Zero where nothing matches or some order has no n-grams; NaN where there are no words at all.
     """
     length, reference = sums[..., 0], sums[..., 1]
-    right, total = sums[..., 2 : 2 + ORDER], sums[..., 2 + ORDER : 2 + 2 * ORDER]
+    right, total = sums[..., 2 : 2 + NGRAM_ORDERS], sums[..., 2 + NGRAM_ORDERS : 2 + 2 * NGRAM_ORDERS]
     halved = 0.5 ** np.cumsum(right == 0, axis=-1)
     precision = ratio(100 * np.where(right > 0, right, halved), total)
     brevity = np.exp(np.minimum(0.0, 1 - ratio(reference, length)))
-    score = brevity * np.exp(np.log(precision).sum(axis=-1) / ORDER)
+    score = brevity * np.exp(np.log(precision).sum(axis=-1) / NGRAM_ORDERS)
     score = np.where(right.any(axis=-1) & (total > 0).all(axis=-1), score, 0.0)
     return np.where(length + reference > 0, score, np.nan)

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from unswayed.score._sacrebleu import SegmentScorer
-from unswayed.score._scorer import Array, ratio
+from unswayed.score._scorer import Array, SegmentScorer, ratio
 
-_WEIGHT = 2**2  # recall counts β² = 4 times as much as precision
+_RECALL_WEIGHT = 2**2  # recall counts β² = 4 times as much as precision
 
 
-class Chrf(SegmentScorer):
+class CorpusChrf(SegmentScorer):
     """Corpus chrF2 from 0 to 100. A row is (n-grams said, in the reference, right) for characters, n = 1…6."""
 
     name = "chrf"
@@ -26,6 +25,6 @@ class Chrf(SegmentScorer):
         orders = both.sum(axis=-1).astype(float)
         precision = ratio(np.where(both, ratio(right, said), 0.0).sum(axis=-1), orders)
         recall = ratio(np.where(both, ratio(right, reference), 0.0).sum(axis=-1), orders)
-        score = 100 * ratio((1 + _WEIGHT) * precision * recall, _WEIGHT * precision + recall)
+        score = 100 * ratio((1 + _RECALL_WEIGHT) * precision * recall, _RECALL_WEIGHT * precision + recall)
         any_text = (said + reference).sum(axis=-1) > 0
         return np.where(any_text, np.nan_to_num(score), np.nan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unswayed.score._squad import AnswerScorer
+from unswayed.score._scorer import AnswerScorer
 
 
 class ExactMatch(AnswerScorer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from unswayed.score._squad import AnswerScorer
+from unswayed.score._scorer import AnswerScorer
 
 
 class F1(AnswerScorer):

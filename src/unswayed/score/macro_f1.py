@@ -30,7 +30,7 @@ class MacroF1(Scorer):
         return np.column_stack([said, gold, np.full(len(said), float(len(place)))])
 
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
-        return by_class(self.classes(outputs, golds, task))
+        return columns_by_class(self.classes(outputs, golds, task))
 
     def aggregate(self, sums: Array) -> Array:
         right, predicted, gold = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
@@ -39,7 +39,7 @@ class MacroF1(Scorer):
         return ratio(f1.sum(-1), (seen > 0).sum(-1).astype(float))
 
 
-def by_class(rows: Array) -> Array:
+def columns_by_class(rows: Array) -> Array:
     """For each row of `classes` the columns that are summed: for each class (right, predicted, in gold)."""
     said, gold = (3 * rows[:, i].astype(np.intp) for i in (0, 1))
     out = np.zeros((len(rows), 3 * int(rows[:, 2].max(initial=0))))

@@ -27,25 +27,25 @@ class Match(MeanScorer):
     def decides(self) -> str | None:
         return self._comparing.decides if self._comparing else ""
 
-    def _rule(self, task: Task) -> Comparing:
+    def _comparing_for(self, task: Task) -> Comparing:
         if self._comparing is None:
             extract, equivalent = task.compared
             self._comparing = Comparing(task, extract, equivalent or "contains")
         return self._comparing
 
     def key(self, value: Json, task: Task) -> Hashable:
-        return None if value is None else self._rule(task).key(value)
+        return None if value is None else self._comparing_for(task).key(value)
 
     def gold_key(self, gold: Json, task: Task) -> Hashable:
         golds = gold if isinstance(gold, list) else [gold]
-        rule = self._rule(task)
+        rule = self._comparing_for(task)
         return tuple(rule.key(one) for one in golds if one is not None and rule.part(one) is not None) or None
 
     def item(self, output: Json, gold: Json, task: Task) -> float:
         return float(self.stats([output], [gold], task)[0, 0])
 
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
-        rule, rows = self._rule(task), np.ones((len(outputs), 2))
+        rule, rows = self._comparing_for(task), np.ones((len(outputs), 2))
         pairs, owners = [], []
         for at, (output, due) in enumerate(zip(outputs, golds, strict=True)):
             gold, inputs = (due.gold, due.inputs) if isinstance(due, WithInputs) else (due, {})

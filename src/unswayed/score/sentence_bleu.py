@@ -9,10 +9,10 @@ import numpy as np
 from unswayed.base.task import Task
 from unswayed.base.values import Json
 from unswayed.score._scorer import Array, ratio
-from unswayed.score.bleu import Bleu, bleu_of
+from unswayed.score.bleu import CorpusBleu, bleu_of
 
 
-class SentenceBleu(Bleu):
+class SentenceBleu(CorpusBleu):
     """Mean sentence BLEU from 0 to 100, without effective order; its worst is the worst BLEU that READIN reports.
 
     A sentence of fewer than four words has no 4-grams, so its BLEU is 0 even where it is right.

@@ -11,7 +11,7 @@ from unswayed.base.task import Task
 from unswayed.base.values import Json
 from unswayed.score._scorer import Array, Scorer, ratio, tags_of
 
-Found = tuple[str, int, int]  # a type, and the places where it begins and ends
+Span = tuple[str, int, int]  # a type, and the places where it begins and ends
 
 
 class SlotF1(Scorer):
@@ -24,7 +24,7 @@ class SlotF1(Scorer):
     def key(self, value: Json, task: Task) -> Hashable:
         return tags_of(value)
 
-    def found(self, output: Json, gold: Json) -> tuple[set[Found], set[Found]]:
+    def found(self, output: Json, gold: Json) -> tuple[set[Span], set[Span]]:
         """The slots of an output and of its gold."""
         return set(slots_of(tags_of(output) or ())), set(slots_of(tags_of(gold) or ()))
 

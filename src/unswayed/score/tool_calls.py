@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 from unswayed.base.chat import chat_of, is_chat
-from unswayed.base.ids import canonical
 from unswayed.base.task import Task
 from unswayed.base.tool_calls import Call, calls_of, standard_text
 from unswayed.base.values import Json
@@ -29,12 +27,6 @@ class ToolCalls(MeanScorer):
     name = "tool_calls"
     sees_inputs = True
 
-    def key(self, value: Json, task: Task) -> Hashable:
-        return None if value is None else canonical(value)
-
-    def gold_key(self, gold: Json, task: Task) -> Hashable:
-        return None if gold is None else canonical(gold)
-
     def item(self, output: Json, gold: Json, task: Task) -> float:
         due, inputs = (gold.gold, gold.inputs) if isinstance(gold, WithInputs) else (gold, {})
         tools = chat_of(inputs).get("tools", []) if is_chat(inputs) else []
@@ -48,7 +40,8 @@ def calls_problem(output: Json, gold: list[Json], tools: list[Json]) -> str | No
         return None if not gold else "unreadable: these are not tool calls"
     if len(calls) != len(gold):
         return f"count: {len(calls)} calls instead of {len(gold)}"
-    definitions = {d["name"]: d.get("parameters") or {} for d in map(_definition, tools)}
+    functions = [f if isinstance(f := tool.get("function"), dict) else tool for tool in tools]
+    definitions = {function["name"]: function.get("parameters") or {} for function in functions}
     left, problem = list(calls), None
     for due in gold:  # the first call that fits is taken, as BFCL does
         name, arguments = next(iter(due.items()))
@@ -60,11 +53,6 @@ def calls_problem(output: Json, gold: list[Json], tools: list[Json]) -> str | No
         else:
             return problem
     return None
-
-
-def _definition(tool: dict[str, Any]) -> dict[str, Any]:
-    function = tool.get("function")
-    return function if isinstance(function, dict) else tool
 
 
 def _call_problem(call: Call, name: str, due: dict[str, list[Json]], parameters: dict[str, Any] | None) -> str | None:
@@ -92,7 +80,18 @@ def _value_problem(value: Any, due: list[Json], kind: dict[str, Any]) -> str | N
         value = float(value)
     items = (kind.get("items") or {}).get("type") if stated in _NESTED else None
     inside = _TYPES.get(items, str) if isinstance(items, str) else None
-    if type(value) is wanted and (inside is None or _items_fit(value, due, inside)):
+    fits = type(value) is wanted
+    if fits and inside is not None:  # do all items have the stated type, or that of the gold's, for some right value?
+        fits = False
+        for one in due:
+            if not isinstance(one, list):
+                fits = True  # the argument may be absent: BFCL looks no further
+                break
+            item_like = next((type(item) for item in one if item != ""), None)
+            if all(type(item) is inside or (item_like is not None and type(item) is item_like) for item in value):
+                fits = True
+                break
+    if fits:
         as_stated = like is None or like is wanted
     elif type(value) is wanted or type(value) is not like:
         return f"type: {type(value).__name__} instead of {wanted.__name__}"
@@ -103,29 +102,21 @@ def _value_problem(value: Any, due: list[Json], kind: dict[str, Any]) -> str | N
     if wanted is dict:
         return None if any(_dict_fits(value, one) for one in due if one != "") else "value"
     if wanted is list and inside is dict:
-        return None if any(_dicts_fit(value, one) for one in due) else "value"
+        same_length = [one for one in due if len(one) == len(value)]
+        return None if any(all(map(_dict_fits, value, one)) for one in same_length) else "value"
     if wanted is str or wanted is list:
-        plain = [[] if wanted is list and one == "" else _standard(one) for one in due if type(one) in (wanted, str)]
-        return None if _standard(value) in plain else "value"
+        plain = [
+            [] if wanted is list and one == "" else _standard_form(one) for one in due if type(one) in (wanted, str)
+        ]
+        return None if _standard_form(value) in plain else "value"
     return None if value in due else "value"
 
 
-def _items_fit(value: Any, due: list[Json], inside: type) -> bool:
-    """Do all items have the stated type, or that of the gold's items, for some right value?"""
-    for one in due:
-        if not isinstance(one, list):
-            return True  # the argument may be absent: BFCL looks no further
-        like = next((type(item) for item in one if item != ""), None)
-        if all(type(item) is inside or (like is not None and type(item) is like) for item in value):
-            return True
-    return False
-
-
-def _standard(value: Json) -> Json:
+def _standard_form(value: Json) -> Json:
     """A text, or a list's texts, in their standard form; an absent list is an empty one."""
-    if isinstance(value, str):
-        return standard_text(value)
-    return [standard_text(item) if isinstance(item, str) else item for item in value]
+    if isinstance(value, list):
+        return [standard_text(item) if isinstance(item, str) else item for item in value]
+    return standard_text(value) if isinstance(value, str) else value
 
 
 def _dict_fits(value: Json, due: Json) -> bool:
@@ -135,14 +126,7 @@ def _dict_fits(value: Json, due: Json) -> bool:
     for key, item in value.items():
         if key not in due:
             return False
-        if _plain(item) not in [_plain(one) for one in due[key]]:
+        texts = [standard_text(one) if isinstance(one, str) else one for one in due[key]]
+        if (standard_text(item) if isinstance(item, str) else item) not in texts:
             return False
     return all(key in value or "" in values for key, values in due.items())
-
-
-def _plain(item: Json) -> Json:
-    return standard_text(item) if isinstance(item, str) else item
-
-
-def _dicts_fit(value: list[Json], due: Json) -> bool:
-    return len(value) == len(due) and all(_dict_fits(v, d) for v, d in zip(value, due, strict=True))

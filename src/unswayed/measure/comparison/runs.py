@@ -111,7 +111,7 @@ class _Baseline:
         refuse_other_suite(runs)
         self._plan = plan = with_cluster(_as_measured(plan, given), runs[0].suite)
         self._suite, folder = runs[0].suite, runs[-1].path if isinstance(runs[-1], Run) else None
-        with comparing_for(self._suite, plan.extract, plan.equivalent, plan.rubric).at(folder) as comparing:
+        with comparing_for(self._suite, plan.extract, plan.equivalent, plan.rubric).cache_in_run(folder) as comparing:
             scores = plan.scores or _main_score(given)
             self._scorer = next(iter(scorers_for(self._suite.task, scores, comparing)), None)
             self._runs = [_Watched(run, comparing) for run in runs]
