@@ -37,7 +37,7 @@ from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
 from unswayed.run.varying import Varying
 from unswayed.run.workers import Engine, Job, Map, in_order
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.storage.suite import Suite
 from unswayed.systems.asking import Asking
 from unswayed.systems.opening import open_system

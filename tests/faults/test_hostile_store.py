@@ -16,7 +16,6 @@ from pathlib import Path
 
 import commands
 import pytest
-from old_store import make_old
 
 import unswayed
 from unswayed.base.errors import StoredFileError
@@ -25,8 +24,8 @@ from unswayed.collect.items import make_study
 from unswayed.collect.people import invite
 from unswayed.collect.study import read_study
 from unswayed.run.record import Run
+from unswayed.storage.answers import AnswerStore
 from unswayed.storage.sqlite import connect
-from unswayed.storage.store import AnswerStore
 
 from .conftest import collecting, make_place
 
@@ -59,24 +58,24 @@ def sql(file: Path, *statements: str) -> None:
 
 
 def endless_view(file: Path) -> None:
-    columns = "CAST(i AS BLOB) AS key, i AS value, NULL AS error, 0.0 AS seconds, 1 AS attempts, 1 AS session"
-    sql(file, "ALTER TABLE outputs RENAME TO hidden", f"CREATE VIEW outputs AS {ENDLESS} SELECT {columns} FROM n")
+    columns = "i AS id, 1 AS session, CAST(i AS BLOB) AS keys, x'95' AS details, x'0a' AS answers"
+    sql(file, "ALTER TABLE batches RENAME TO hidden", f"CREATE VIEW batches AS {ENDLESS} SELECT {columns} FROM n")
 
 
 def trigger(file: Path) -> None:
     sql(
         file,
-        "DELETE FROM outputs WHERE rowid % 2",
-        "CREATE TRIGGER t AFTER INSERT ON outputs BEGIN UPDATE outputs SET value = '\"long\"'; END",
+        "DELETE FROM batches WHERE id % 2",
+        "CREATE TRIGGER t AFTER INSERT ON batches BEGIN UPDATE batches SET answers = '\"long\"'; END",
     )
 
 
 def generated(file: Path) -> None:
-    sql(file, "ALTER TABLE outputs ADD COLUMN extra AS (length(value))")
+    sql(file, "ALTER TABLE batches ADD COLUMN extra AS (length(answers))")
 
 
 def index(file: Path) -> None:
-    sql(file, "CREATE INDEX i ON outputs (length(value))")
+    sql(file, "CREATE INDEX i ON batches (length(answers))")
 
 
 def virtual(file: Path) -> None:
@@ -129,8 +128,8 @@ def hot_journal(file: Path, victim: Path) -> None:
     grow = (
         f"import os, shutil, sqlite3\ndb = sqlite3.connect({str(file)!r}, isolation_level=None)\n"
         "db.execute('PRAGMA journal_mode=DELETE')\ndb.execute('PRAGMA cache_size=1')\ndb.execute('BEGIN IMMEDIATE')\n"
-        "for i in range(3000): db.execute('INSERT INTO outputs (key, value, seconds, attempts) VALUES (?, ?, 0, 1)',"
-        " (str(i).encode(), bytes(500)))\nos._exit(0)"
+        "for i in range(3000): db.execute('INSERT INTO batches VALUES (NULL, 1, ?, ?, ?)',"
+        " (bytes(16), bytes(250), bytes(250)))\nos._exit(0)"
     )
     subprocess.run([sys.executable, "-c", grow], check=True)
     name = os.fsencode(victim)
@@ -162,7 +161,7 @@ def test_without_the_check_the_journal_deletes(place: Path) -> None:
     (place / "thesis.txt").write_text("all of it")
     hot_journal(place / "run/outputs.sqlite", place / "thesis.txt")
     with closing(sqlite3.connect(place / "run/outputs.sqlite")) as db:
-        db.execute("SELECT count(*) FROM outputs").fetchone()
+        db.execute("SELECT count(*) FROM batches").fetchone()
     assert not (place / "thesis.txt").exists()
 
 
@@ -189,13 +188,6 @@ def test_a_pipe_does_not_hang(place: Path) -> None:
 
 NESTED = "[" * 5000 + "]" * 5000
 ODD = [
-    "UPDATE outputs SET value = zeroblob(300000000)",
-    "UPDATE outputs SET value = 7",
-    "UPDATE outputs SET value = NULL",
-    "UPDATE outputs SET error = x'ff'",
-    f"UPDATE outputs SET value = CAST('{NESTED}' AS BLOB)",
-    "UPDATE outputs SET attempts = 'many'",
-    "UPDATE outputs SET value = x'22ff22'",
     "UPDATE batches SET keys = zeroblob(300000000)",
     "UPDATE batches SET keys = 7",
     "UPDATE batches SET keys = keys || x'00'",
@@ -206,15 +198,20 @@ ODD = [
     "UPDATE batches SET answers = x''",
     "UPDATE batches SET answers = replace(answers, x'22', x'ff')",
     f"UPDATE batches SET answers = replace(answers, x'0a', CAST('{NESTED}' AS BLOB) || x'0a')",
-    "UPDATE batches SET seconds = 'long'",
+    "UPDATE batches SET details = 7",
+    "UPDATE batches SET details = zeroblob(300000000)",
+    "UPDATE batches SET details = x'ff'",
+    "UPDATE batches SET details = x'95a46c6f6e6701c0c080'",  # seconds are a text
+    "UPDATE batches SET details = x'9592000001c0c080'",  # seconds of two answers
+    "UPDATE batches SET details = x'950001c0c081cd0fffa161'",  # an error of the 4096th answer
+    "UPDATE batches SET details = x'950001c0c081ffa161'",  # an error of the answer before the first
+    "UPDATE batches SET details = x'950001c0c08100a1ff'",  # an error that is no text
 ]
 
 
 @pytest.mark.parametrize("change", ODD)
 def test_odd_values_are_refused(place: Path, change: str) -> None:
     file = place / "run/outputs.sqlite"
-    if " outputs " in change:
-        make_old(file)
     with closing(sqlite3.connect(file)) as db:
         assert db.execute(f"{change} WHERE rowid = (SELECT min(rowid) FROM {change.split()[1]})").rowcount == 1
         db.commit()

@@ -126,7 +126,7 @@ def test_a_run_that_was_killed_is_not_read_by_halves(place: Path, there: Path) -
     shutil.copytree(place / "run", begun)
     (begun / "outputs.sqlite-wal").write_bytes(b"x" * 100)
     code = (
-        "import sys, os; from unswayed.storage.store import AnswerStore; from pathlib import Path; "
+        "import sys, os; from unswayed.storage.answers import AnswerStore; from pathlib import Path; "
         "os.access = lambda *_: False; "
     )
     done = subprocess.run(

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 
 from .conftest import COMMAND, collecting
 

@@ -207,10 +207,11 @@ def test_results_of_somebody_else_are_measured_again(place: Path, monkeypatch: p
     file.write_text(json.dumps(kept))
     assert unswayed.measure_run(unswayed.Run(place / "run"), bootstrap=50).clean.value == 0.99  # it is their own
     with closing(sqlite3.connect(place / "run/scores.sqlite")) as db:
-        for key, value in db.execute("SELECT key, value FROM outputs").fetchall():
-            _, *row = json.loads(value)
-            lies = [1.0 - x for x in row]
-            db.execute("UPDATE outputs SET value = ? WHERE key = ?", (json.dumps([stored._sum(key, lies), *lies]), key))
+        for row, keys, answers in db.execute("SELECT id, keys, answers FROM batches").fetchall():
+            lies = [[1.0 - x for x in json.loads(line)[1:]] for line in answers.splitlines()]
+            signed = [[stored._sum(keys[16 * at :][:16], lie), *lie] for at, lie in enumerate(lies)]
+            lines = "".join(f"{json.dumps(lie)}\n" for lie in signed)
+            db.execute("UPDATE batches SET answers = ? WHERE id = ?", (lines.encode(), row))
         db.commit()
     monkeypatch.setenv("XDG_STATE_HOME", str(place / "mine"))
     outside.own_key.cache_clear()

@@ -224,7 +224,7 @@ def test_a_score_that_was_changed_by_hand_is_not_believed(run, counting: Countin
     first = unswayed.measure_run(run)
     (run.path / stored.RESULTS).unlink()
     with closing(sqlite3.connect(run.path / stored.SCORES)) as db, db:
-        assert db.execute("UPDATE outputs SET value = replace(value, '1.0]', '0.0]')").rowcount > 0
+        assert db.execute("UPDATE batches SET answers = CAST(replace(answers, '1.0]', '0.0]') AS BLOB)").rowcount > 0
     counting.since()
     assert unswayed.measure_run(run) == first
     assert counting.since() > 0

@@ -16,7 +16,7 @@ from unswayed.base.errors import Interrupted, InUse, StoredFileError, SystemBrok
 from unswayed.base.values import Example, Inputs
 from unswayed.run.engine import run_system
 from unswayed.run.record import Run
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.systems.asking import Asking
 from unswayed.systems.system import Failed, System

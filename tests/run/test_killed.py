@@ -17,8 +17,8 @@ from unswayed.storage.suite import Manifest, write_suite
 DYING = """
 import os, signal, sys
 import unswayed
-from unswayed.storage import store_waiting
-store_waiting._MOST_ROWS = 300  # so that some answers are in SQLite's hands, some not yet
+from unswayed.storage import answer_rows
+answer_rows._MAX_BUFFER_ANSWERS = 300  # so that some answers are in SQLite's hands, some not yet
 calls = 0
 def predict(batch):
     global calls

@@ -13,7 +13,6 @@ from typing import Any
 
 import commands
 import pytest
-from old_store import LATER, make_old
 
 import unswayed
 from unswayed.base.errors import StaleAnswers, SystemBroken, UsageError
@@ -21,7 +20,7 @@ from unswayed.base.values import Failed, Inputs, Output
 from unswayed.run.engine import run_system
 from unswayed.run.record import Run
 from unswayed.run.workers import Engine
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.storage.suite import Suite
 from unswayed.systems.asking import Asking, ask
 from unswayed.systems.canary import Kept, check, how_many, same
@@ -98,7 +97,7 @@ def test_a_changed_system_of_the_same_name_is_refused(
     aside = at_work / f"run/outputs.{TODAY}.sqlite"
     assert fresh.session.aside == str(aside)
     with AnswerStore.reading(aside) as store:
-        assert {value for _, said in store.scan() for value, _ in said} == {b'"a"'}
+        assert {value for _, some in store.scan() for value in some} == {b'"a"'}
     run_system(suite, "silent:predict", at_work / "run", engine=engine, fresh=True)
     assert (at_work / f"run/outputs.{TODAY}-2.sqlite").exists()
 
@@ -169,32 +168,11 @@ def test_a_metric_a_judge_or_a_recogniser_is_checked_too(tmp_path: Path) -> None
         for at in range(0, 30, 10):
             ask(same_as_before, texts[at : at + 10], store)
         assert len(same_as_before.asked) == 8
-        assert store.told().sentence == f"asked 0, reused 30 answered {TODAY} (8 of them checked)"
+        assert store.reuse_summary().sentence == f"asked 0, reused 30 answered {TODAY} (8 of them checked)"
     with AnswerStore.shared(tmp_path / "scores.sqlite") as store:
         with pytest.raises(StaleAnswers, match=r"scores\.sqlite.*was 0\.5, now it is 0\.25.*another name"):
             ask(Answers(lambda t: 0.25), texts[:5], store)
         ask(Answers(lambda t: 0.25), texts, store, Asking(canary=0))
-
-
-def test_a_store_of_before_sessions_is_checked_and_goes_on(make: Make, tmp_path: Path) -> None:
-    suite = make()
-    run_system(suite, Answers(), tmp_path / "run")
-    make_old(tmp_path / "run/outputs.sqlite", LATER)
-    with pytest.raises(StaleAnswers):
-        run_system(suite, Answers(lambda t: "b"), tmp_path / "run")
-    again = run_system(suite, Answers(), tmp_path / "run").session
-    assert again is not None
-    assert (again.asked, again.reused_from) == (0, (TODAY, TODAY))
-
-
-def test_a_store_of_before_tokens_were_noted_is_read_and_goes_on(make: Make, tmp_path: Path) -> None:
-    suite = make()
-    run = run_system(suite, Answers(), tmp_path / "run")
-    make_old(tmp_path / "run/outputs.sqlite", LATER[:2], in_recent=5)
-    assert all(output.ok and output.tokens_in is None for _, output in run)
-    again = run_system(suite, Answers(), tmp_path / "run").session
-    assert again is not None
-    assert again.asked == 0
 
 
 WAYS = ("on", "off", "down", "up", "on now", "off please", "down a bit", "up again", "on here", "off there")

@@ -10,7 +10,7 @@ import pytest
 
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.values import Failed, Output
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import Asking, ask
 
 
@@ -71,16 +71,17 @@ def test_a_failure_is_an_output_and_many_in_a_row_an_error(tmp_path):
 
 def test_two_processes_write_to_one_shared_store(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from unswayed.storage.store import AnswerStore, keyer\n"
+        "import sys; from pathlib import Path; from unswayed.storage.answers import AnswerStore\n"
+        "from unswayed.storage.keys import Keyer\n"
         "from unswayed.base.values import Output\n"
         "with AnswerStore.shared(Path(sys.argv[1])) as store:\n"
-        "    for n in range(200): store.put([(keyer('s')({'n': sys.argv[2] + str(n)}), Output(n))])\n"
+        "    for n in range(200): store.put([(Keyer('s')({'n': sys.argv[2] + str(n)}), Output(n))])\n"
     )
     both = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "a.sqlite"), name]) for name in "xy"]
     assert [process.wait(60) for process in both] == [0, 0]
-    from unswayed.storage.store import keyer
+    from unswayed.storage.keys import Keyer
 
-    keys = [keyer("s")({"n": name + str(n)}) for name in "xy" for n in range(200)]
+    keys = [Keyer("s")({"n": name + str(n)}) for name in "xy" for n in range(200)]
     with AnswerStore.shared(tmp_path / "a.sqlite") as store:
         assert len(store.answered(keys)) == 400
 

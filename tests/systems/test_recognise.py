@@ -11,7 +11,7 @@ import pytest
 
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.values import Failed
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.systems import Recogniser, heard, open_system
 
 

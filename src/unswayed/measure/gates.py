@@ -20,7 +20,7 @@ from unswayed.measure.results import Block, Results
 from unswayed.run.plan import GateOn, Plan
 from unswayed.run.record import Run
 from unswayed.run.spending import money
-from unswayed.storage.session import Asked
+from unswayed.storage.answers import Asked
 from unswayed.storage.suite import Suite
 
 AT_LEAST = ("clean", "average", "worst", "cvar", "consistency", "noticed")

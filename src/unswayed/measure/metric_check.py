@@ -21,7 +21,7 @@ from unswayed.measure.comparison.paired import Ties, Wins, win_rate
 from unswayed.measure.mixed import Mixed, mixed_effects
 from unswayed.score import kendall, pearson
 from unswayed.stats import Array, Observations, Question, Resampling, Statistic, estimates, sign
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.systems import Metric, Scores, Segment
 
 Answer = Literal["robust", "not robust", "unclear"]

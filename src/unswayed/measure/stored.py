@@ -36,8 +36,9 @@ from unswayed.run.scoring import scored_by
 from unswayed.run.workers import Engine, in_use
 from unswayed.score import Comparing, Scorer
 from unswayed.stats import Array
+from unswayed.storage.answers import AnswerStore
 from unswayed.storage.files import write_inside
-from unswayed.storage.store import AnswerStore, keyer
+from unswayed.storage.keys import Keyer
 from unswayed.storage.untrusted_files import own_key, read_bounded
 from unswayed.systems.sources import source_of
 
@@ -191,7 +192,7 @@ class KeptScores:
         code = scorer_id(scorer, task) if scorer.apart and self._stores and len(pairs) else None
         if code is None:
             return self._stats(scorer, pairs, task)
-        key = keyer(f"{VERSION} {code}")
+        key = Keyer(f"{VERSION} {code}")
         keys = [_key(key, pair) for pair in pairs]
         known = self._known(keys)
         if len({len(row) for row in known.values()}) > 1:  # not what this scorer wrote

@@ -15,9 +15,10 @@ from unswayed.base.values import Inputs, Json, Meaning
 from unswayed.run.block import Block, Kind, first_of_each, text_numbers
 from unswayed.run.record import NOT_ASKED, Run
 from unswayed.stats import Ints
+from unswayed.storage.answer_codes import StoredAnswers
+from unswayed.storage.answers import AnswerStore
+from unswayed.storage.keys import Keyer
 from unswayed.storage.parquet import Repeated
-from unswayed.storage.store import AnswerStore, keyer
-from unswayed.storage.store_scan import StoredAnswers
 from unswayed.storage.suite import Suite
 
 _VARIANTS = 1 << 13  # about how many are in a block
@@ -34,7 +35,7 @@ _Halves = np.ndarray[Any, np.dtype[np.uint64]]
 
 def stored_blocks(run: Run) -> Iterator[Block]:
     """All of a run in the order of its suite. Its answers come without their seconds and tokens."""
-    suite, key = run.suite, keyer(run.identity)
+    suite, key = run.suite, Keyer(run.identity)
     size = min(_MOST_EXAMPLES, max(1, _VARIANTS * suite.manifest.examples // max(1, len(suite))))
     with AnswerStore.reader(run.path) as store:
         answers = StoredAnswers(store, NOT_ASKED, suite.manifest.examples + len(suite))
@@ -47,7 +48,7 @@ def stored_blocks(run: Run) -> Iterator[Block]:
                 suite, "variants", theirs["inputs"], partial(_listed, theirs["example_id"])
             )
             keys = key.of_lines([*texts, *varied_texts])
-            outputs, out = answers.of(keys)
+            outputs, out = answers.codes_of(keys)
             first_halves = np.frombuffer(b"".join(keys), dtype=np.uint64)[::2]
             distinct, gold = _distinct([examples["gold"], *theirs["gold"]])
             kinds, kind = _kinds(suite, theirs)

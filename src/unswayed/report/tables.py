@@ -20,7 +20,7 @@ from unswayed.measure.gates import GateResult
 from unswayed.measure.results import MEASURES, Block, Results
 from unswayed.measure.sentences import plain, verdict
 from unswayed.run.spending import money
-from unswayed.storage.session import Asked
+from unswayed.storage.answers import Asked
 
 FORMATS = ("table", "json", "jsonl", "md")
 

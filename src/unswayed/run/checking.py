@@ -9,7 +9,8 @@ from itertools import islice
 from unswayed.base.values import Inputs, Output
 from unswayed.run.order import Order, seed_of
 from unswayed.run.workers import Lost, Pool
-from unswayed.storage.store import AnswerStore, Key, keyer
+from unswayed.storage.answers import AnswerStore
+from unswayed.storage.keys import Key, Keyer
 from unswayed.storage.suite import Suite
 from unswayed.systems.canary import Kept, how_many, lot
 from unswayed.systems.system import System
@@ -18,10 +19,10 @@ from unswayed.systems.system import System
 def stored_answers(suite: Suite, order: Order, system: System, store: AnswerStore, wanted: int | None) -> list[Kept]:
     """The stored answers to ask again: one of each example, the first examples in the order of asking; then others."""
     sessions = store.sessions().values()
-    if wanted == 0 or not any(session.identity in (None, system.identity) for session in sessions):
+    if wanted == 0 or not any(session.identity == system.identity for session in sessions):
         return []
     wanted = how_many(store.size, wanted, system.deterministic)
-    key, seed = keyer(system.identity), seed_of(suite)
+    key, seed = Keyer(system.identity), seed_of(suite)
     found: dict[Key, Inputs] = {}
     for each in (1, wanted):
         groups = order.groups()

@@ -14,7 +14,8 @@ from unswayed.base.ids import canonical_lines
 from unswayed.base.progress import Progress
 from unswayed.base.values import Inputs
 from unswayed.run.order import Order
-from unswayed.storage.store import AnswerStore, Key, keyer
+from unswayed.storage.answers import AnswerStore
+from unswayed.storage.keys import Key, Keyer
 from unswayed.storage.suite import Suite
 from unswayed.systems.system import System
 
@@ -71,7 +72,7 @@ class Due:
     ) -> None:  # fmt: skip
         self.suite, self.order, self.store, self.progress = suite, order, store, progress
         self.repeats, self.early, self.sample, self.size = repeats, early, sample, size
-        self.key = keyer(system.identity)
+        self.key = Keyer(system.identity)
         self.answers = False  # is there an answer that is used again?
         self.looks: deque[int] = deque()  # requests, asked or not due, after which the run may end
         self.in_flight: set[Key] = set()

@@ -27,8 +27,9 @@ from unswayed.run.record import Run, refuse_other
 from unswayed.run.spending import CostEstimate, Purse, Spending, checked_budget, judge_cost, sample_size, total
 from unswayed.run.workers import Engine, Here, Lost, Pool, in_use
 from unswayed.score import judge_used
+from unswayed.storage.answers import AnswerStore
 from unswayed.storage.files import as_path
-from unswayed.storage.store import AnswerStore, Key
+from unswayed.storage.keys import Key
 from unswayed.storage.suite import Suite
 from unswayed.systems.asking import Answers, Asking
 from unswayed.systems.canary import Kept, check, how_many
@@ -105,7 +106,7 @@ def run_system(
 
 
 def _run(job: Job, system: System, pool: Callable[[bool], Pool]) -> Run:
-    with AnswerStore.writer(job.folder, job.fresh, _requests(job)) as store:
+    with AnswerStore.writer(job.folder, job.fresh) as store:
         engine = _Engine(job, system, store)
         try:
             with engine.progress, _counting(store, system), _staying():
@@ -113,7 +114,7 @@ def _run(job: Job, system: System, pool: Callable[[bool], Pool]) -> Run:
         except KeyboardInterrupt:
             store.commit()
             raise Interrupted(f"Stopped. {engine.kept}; rerun to resume.") from None
-        told = store.told()
+        told = store.reuse_summary()
     run = Run(job.folder, told)
     run.estimate = engine.estimate
     return run

@@ -20,10 +20,10 @@ from unswayed.base.values import Example, Inputs, Json, Output, Variant
 from unswayed.run.order import Order
 from unswayed.run.spending import CostEstimate, judge_cost
 from unswayed.score import Comparing, comparing_for, judge_used
+from unswayed.storage.answers import AnswerStore, Asked
 from unswayed.storage.files import as_path, unwritable, write_atomically, write_inside
+from unswayed.storage.keys import Keyer
 from unswayed.storage.old_edition import refuse_old_edition
-from unswayed.storage.session import Asked
-from unswayed.storage.store import AnswerStore, keyer
 from unswayed.storage.suite import Suite, changed_texts
 from unswayed.storage.untrusted_files import read_bounded
 from unswayed.systems.prices import Prices
@@ -216,7 +216,7 @@ class Run:
 
     def items(self) -> Iterator[Answered]:
         """Each example with its output, and each of its variants with theirs; streamed."""
-        key = keyer(self.identity)
+        key = Keyer(self.identity)
         groups = self.suite.groups()
         with AnswerStore.reader(self.path) as store:
             while block := list(islice(groups, _EXAMPLES_A_BLOCK)):
@@ -229,7 +229,7 @@ class Run:
 
     def repeated(self) -> Iterator[Answered]:
         """Each example with its output and, in place of variants, itself with the output of each repeat."""
-        key, examples = keyer(self.identity), self.suite.examples()
+        key, examples = Keyer(self.identity), self.suite.examples()
         times = range(1, self.manifest.repeats + 1)
         with AnswerStore.reader(self.path) as store:
             while block := list(islice(examples, _EXAMPLES_A_BLOCK)):
@@ -263,7 +263,7 @@ class Run:
 
     def _complete(self, order: Order) -> int:
         """How many examples, from the first in the order, have an output for each of their requests."""
-        key, groups = keyer(self.identity), order.groups()
+        key, groups = Keyer(self.identity), order.groups()
         count = 0
         with AnswerStore.reader(self.path) as store:
             while block := list(islice(groups, _EXAMPLES_A_BLOCK)):

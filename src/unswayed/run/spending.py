@@ -13,7 +13,7 @@ from unswayed.base.errors import UsageError, option
 from unswayed.base.values import Estimate, Output
 from unswayed.score import judge_used
 from unswayed.stats import t_quantile
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.systems.prices import Prices
 
 if TYPE_CHECKING:

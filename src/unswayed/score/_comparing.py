@@ -19,7 +19,7 @@ from unswayed.base.task import Known, Task
 from unswayed.base.values import Example, Inputs, Json, Output, Variant
 from unswayed.score._equivalent import AnswerPair, EquivalentRule, equivalent_named
 from unswayed.score._extract import extract_named, text_of
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.storage.suite import Suite
 
 AnsweredExample = tuple[Example, Output, list[tuple[Variant, Output]]]

@@ -17,7 +17,7 @@ from unswayed.base.ids import content_id, file_hash
 from unswayed.base.registry import import_reference
 from unswayed.base.values import Inputs, Json
 from unswayed.score._extract import text_of
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import ask
 from unswayed.systems.system import Failed, System, SystemAround
 

@@ -12,7 +12,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "storage.locks": "Lock",
         "storage.packaged": "packaged_folder",
         "storage.parquet": "read_batches",
-        "storage.store": "AnswerStore",
+        "storage.answers": "AnswerStore",
         "storage.untrusted_files": "read_json_lines",
         "storage.suite": "Manifest Suite plan_id write_suite",
     },

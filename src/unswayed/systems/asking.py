@@ -17,7 +17,8 @@ import msgspec
 from unswayed.base.errors import SystemBroken, UnswayedError, UsageError, option
 from unswayed.base.own_code import described, said, traced, whole
 from unswayed.base.values import UNREADABLE, BatchOutputs, Failed, Inputs, Json, Output
-from unswayed.storage.store import AnswerStore, Key, keyer
+from unswayed.storage.answers import AnswerStore
+from unswayed.storage.keys import Key, Keyer
 from unswayed.systems.canary import Kept, check, how_many, lot
 from unswayed.systems.http.pace import Pace
 from unswayed.systems.meter import Spent, metered
@@ -264,7 +265,7 @@ def ask(
         with AnswerStore.in_memory() as store:
             return ask(system, requests, store, asking, pinned)
     requests = list(requests)
-    key, place = keyer(system.identity), (str(store.file.absolute()), system.identity)
+    key, place = Keyer(system.identity), (str(store.file.absolute()), system.identity)
     keys = [key(pinned(inputs)) for inputs in requests]
     store.begin(system.identity)
     answered = store.answered(keys)

@@ -11,8 +11,8 @@ import msgspec
 
 from unswayed.base.errors import StaleAnswers, SystemBroken
 from unswayed.base.values import Inputs, Json, Output
-from unswayed.storage.store import Key
-from unswayed.storage.store_waiting import as_kept
+from unswayed.storage.answer_rows import masked_output
+from unswayed.storage.keys import Key
 
 _LEAST, _SHARE, _MOST = 8, 0.01, 200
 _LEAST_WAVERING = 32  # fewer could not tell another system from one that does not repeat itself
@@ -50,7 +50,7 @@ def check(
     system only if the stored ones differ from today's more often than that: then None or a warning is returned.
     """
     inputs = [one.inputs for one in kept]
-    first = [as_kept(output) for output in ask(inputs)]
+    first = [masked_output(output) for output in ask(inputs)]
     if not any(output.ok for output in first):
         raise SystemBroken(
             f"{name} failed when stored answers were checked, on all {len(first)} inputs: {first[0].error} "
@@ -59,7 +59,7 @@ def check(
     differ = [i for i, one in enumerate(kept) if not same(one.stored, first[i])]
     if not differ:
         return None
-    second = first if deterministic else [as_kept(output) for output in ask(inputs)]
+    second = first if deterministic else [masked_output(output) for output in ask(inputs)]
     wavering = [i for i, (one, other) in enumerate(zip(first, second, strict=True)) if not _repeated(one, other)]
     moved = sum(1 for i in differ if i not in wavering)
     by_chance = sum(1 for i in wavering if i not in differ)

@@ -16,7 +16,7 @@ from unswayed.base.errors import MissingExtra, SystemBroken, UnswayedError, Usag
 from unswayed.base.ids import content_id, file_hash
 from unswayed.base.secrets import masked_spec, masked_url
 from unswayed.base.values import Failed, Inputs, Json
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import ask
 from unswayed.systems.child import BrokeOff, Child
 from unswayed.systems.device import speech_place

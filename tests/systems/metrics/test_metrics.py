@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from unswayed.base.errors import DataError, SystemBroken, UnknownName, UsageError
 from unswayed.base.task import task_named
 from unswayed.score import scorers
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.systems import Metric, Scores, Segment, open_system
 
 FRMT = Path(__file__).parents[3] / "../shared/data/frmt/testdata"

@@ -94,7 +94,7 @@ class _Stages(StudyContext):
                     entries[name] = measured(one, scores, settings) | {"translated": one.translated}
                     if entries[name]["success"] is not None:
                         entries[name]["awareness"] = awareness(one, scores, settings)
-            print(f"Scores: {store.told().sentence}.", file=sys.stderr)
+            print(f"Scores: {store.reuse_summary().sentence}.", file=sys.stderr)
         hold_together(found)
         for language, entries in found.items():
             for name, entry in entries.items():

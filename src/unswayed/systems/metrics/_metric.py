@@ -12,7 +12,7 @@ from unswayed.base.errors import MissingExtra, SystemBroken, UnknownName, UsageE
 from unswayed.base.ids import content_id
 from unswayed.base.secrets import masked_url
 from unswayed.base.values import Failed, Inputs, Json
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import ask
 from unswayed.systems.callable import CallableSystem, fingerprint
 from unswayed.systems.http.client import Client, HttpSettings, Malformed, Unanswered

@@ -15,7 +15,7 @@ from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.secrets import masked_spec
 from unswayed.base.seeds import Stream, Streams
 from unswayed.base.values import Inputs, Json, Output
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import Asking, ask
 from unswayed.systems.http.chat import json_in
 from unswayed.systems.opening import open_system

@@ -14,7 +14,7 @@ from unswayed.base.errors import UsageError
 from unswayed.base.ids import file_hash
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Example, Json
-from unswayed.storage.store import AnswerStore
+from unswayed.storage.answers import AnswerStore
 from unswayed.storage.untrusted_files import read_bounded
 from unswayed.systems.asking import Asking, ask
 from unswayed.systems.opening import open_system

@@ -1,4 +1,4 @@
-"""The store beside a plain dict, in batches and rows; what is in its file; killed as it writes; one of before."""
+"""The store beside a plain dict; what is in its file; killed as it writes; its index of keys."""
 
 from __future__ import annotations
 
@@ -13,21 +13,26 @@ from pathlib import Path
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from old_store import LATER, make_old
 
 from unswayed.base import secrets
 from unswayed.base.values import BatchOutputs, Output
-from unswayed.storage import store_batches, store_index, store_waiting
-from unswayed.storage.store import AnswerStore, keyer
-from unswayed.storage.store_index import KeyIndex
-from unswayed.storage.store_keys import split_keys
-from unswayed.storage.store_sieve import Sieve
+from unswayed.storage import answer_rows, answers, keys
+from unswayed.storage.answers import AnswerStore
+from unswayed.storage.keys import KEY_BYTES, Keyer, KeyIndex
 
-KEY = keyer("a system")
+KEY = Keyer("a system")
 ANSWER = st.one_of(
     st.text(max_size=5).map(Output),
     st.just(Output(error="it broke")),
-    st.builds(Output, st.text(max_size=5), seconds=st.sampled_from([0.5, 2.0]), attempts=st.integers(1, 2)),
+    st.builds(
+        Output,
+        st.text(max_size=5),
+        st.sampled_from([None, None, "too late"]),
+        st.sampled_from([0.5, 2.0]),
+        st.integers(1, 2),
+        st.sampled_from([None, 7, 1 << 40]),
+        st.sampled_from([None, 0, 3]),
+    ).map(lambda output: output if output.ok else msgspec.structs.replace(output, value=None)),
 )
 PUTS = st.lists(st.lists(st.tuples(st.integers(0, 40), ANSWER), max_size=9), max_size=12)
 
@@ -35,11 +40,13 @@ PUTS = st.lists(st.lists(st.tuples(st.integers(0, 40), ANSWER), max_size=9), max
 @pytest.fixture
 def small(monkeypatch):
     """What is done for many is done for few, and an answer may be long enough to go by itself."""
-    monkeypatch.setattr(store_batches, "_MOST_ANSWERS", 7)
-    monkeypatch.setattr(store_batches, "_LONG", 20)
-    monkeypatch.setattr(store_batches, "_BATCHES_A_QUERY", 3)
-    monkeypatch.setattr(store_batches, "_BATCHES_A_READ", 2)
-    monkeypatch.setattr(store_index, "_MOST_TOGETHER", 12)
+    monkeypatch.setattr(answer_rows, "_MIN_ROW_ANSWERS", 3)
+    monkeypatch.setattr(answer_rows, "_MAX_ROW_ANSWERS", 5)
+    monkeypatch.setattr(answer_rows, "_MAX_BUFFER_ANSWERS", 7)
+    monkeypatch.setattr(answer_rows, "_MAX_ROW_BYTES", 20)
+    monkeypatch.setattr(answers, "_ROWS_A_QUERY", 3)
+    monkeypatch.setattr(answers, "_ROWS_A_READ", 2)
+    monkeypatch.setattr(keys, "_MAX_MERGED", 12)
 
 
 def key(number: int) -> bytes:
@@ -47,11 +54,12 @@ def key(number: int) -> bytes:
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(puts=PUTS, reopened=st.sets(st.integers(0, 12)), committed=st.sets(st.integers(0, 12)))
-def test_it_is_a_dict_on_disk(small, tmp_path_factory, puts, reopened, committed):
+@given(puts=PUTS, reopened=st.sets(st.integers(0, 12)), committed=st.sets(st.integers(0, 12)), shared=st.booleans())
+def test_it_is_a_dict_on_disk(small, tmp_path_factory, puts, reopened, committed, shared):
     folder = tmp_path_factory.mktemp("run")
+    opened = (lambda: AnswerStore.shared(folder / "outputs.sqlite")) if shared else lambda: AnswerStore.writer(folder)
     expected = {}
-    store = AnswerStore.writer(folder)
+    store = opened()
     for i, rows in enumerate(puts):
         store.put((key(number), output) for number, output in rows)
         expected |= {key(number): output for number, output in rows}
@@ -59,7 +67,7 @@ def test_it_is_a_dict_on_disk(small, tmp_path_factory, puts, reopened, committed
             store.commit()
         if i in reopened:
             store.close()
-            store = AnswerStore.writer(folder)
+            store = opened()
         everything = [key(number) for number in range(41)]
         assert store.get(everything) == expected
         assert store.answered(everything).keys() == {k for k, output in expected.items() if output.ok}
@@ -67,6 +75,18 @@ def test_it_is_a_dict_on_disk(small, tmp_path_factory, puts, reopened, committed
     store.close()
     with AnswerStore.reader(folder) as reader:
         assert reader.get([key(number) for number in range(41)]) == expected
+        assert reader.size == sum(map(len, puts))
+
+
+@settings(max_examples=25, deadline=None)
+@given(puts=PUTS)
+def test_without_a_file_it_is_the_same(puts):
+    with AnswerStore.in_memory() as store:
+        for rows in puts:
+            store.put((key(number), output) for number, output in rows)
+        last = {key(number): output for rows in puts for number, output in rows}
+        assert store.get([key(number) for number in range(41)]) == last
+        assert store.size == sum(map(len, puts))
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -74,8 +94,8 @@ def test_it_is_a_dict_on_disk(small, tmp_path_factory, puts, reopened, committed
 def test_an_index_tells_every_batch_that_has_a_key(small, puts):
     index = KeyIndex()
     batches = [b"".join(key(i) for i, _ in rows) for rows in puts]
-    for number, keys in enumerate(batches, 1):
-        index.add([number], [keys])
+    for number, batch in enumerate(batches, 1):
+        index.add([number], [batch])
         for wanted in range(41):
             among = {n for n, of in enumerate(batches[:number], 1) if key(wanted) in of}
             assert set(index.find([key(wanted)])) >= among
@@ -109,47 +129,15 @@ def test_a_reader_sees_what_is_written_after_it_was_opened(tmp_path):
         assert reader.get([key(10)]) == {key(10): Output("at last")}
 
 
-@pytest.mark.parametrize("lacking", [(), LATER[:2], LATER])
-@pytest.mark.parametrize("in_recent", [0, 15, 30])
-def test_rows_of_before_are_read_and_continued(tmp_path, lacking, in_recent):
-    expected = {key(number): Output(number, None, 0.5) for number in range(30)}
-    with AnswerStore.writer(tmp_path) as store:
-        store.put(expected.items())
-    make_old(tmp_path / "outputs.sqlite", lacking, in_recent)
-    with AnswerStore.reader(tmp_path) as store:
-        assert store.get(list(expected)) == expected
-    with AnswerStore.writer(tmp_path) as store:
-        expected |= {key(number): Output("new", None, 0.25) for number in range(25, 40)}
-        store.put((k, expected[k]) for k in list(expected)[25:])
-    with AnswerStore.reader(tmp_path) as store:
-        assert store.get(list(expected)) == expected
-
-
-def test_a_store_of_before_is_read_and_continued(tmp_path):
-    db = sqlite3.connect(tmp_path / "outputs.sqlite")
-    db.execute(
-        "CREATE TABLE outputs (key BLOB PRIMARY KEY, value BLOB, error TEXT, seconds REAL NOT NULL, "
-        "attempts INTEGER NOT NULL)"
-    )
-    db.execute("INSERT INTO outputs VALUES (?, ?, NULL, 0.5, 1)", (key(1), b'"kept"'))
-    db.commit()
-    db.close()
-    with AnswerStore.reader(tmp_path) as store:
-        assert store.get([key(1), key(2)]) == {key(1): Output("kept", None, 0.5)}
-    with AnswerStore.writer(tmp_path) as store:
-        store.put([(key(2), Output("new"))])
-    with AnswerStore.reader(tmp_path) as store:
-        assert [output.value for output in store.get([key(1), key(2)]).values()] == ["kept", "new"]
-
-
 WRITING = """
 import sys
 from contextlib import closing
 from pathlib import Path
 from unswayed.base.values import Output
-from unswayed.storage import store
-key = store.keyer("a system")
-with store.AnswerStore.writer(Path(sys.argv[1])) as kept:
+from unswayed.storage.answers import AnswerStore
+from unswayed.storage.keys import Keyer
+key = Keyer("a system")
+with AnswerStore.writer(Path(sys.argv[1])) as kept:
     for number in range(int(sys.argv[2]), 10**9):
         kept.put([(key({"text": str(number)}), Output(number, attempts=1 + number % 2))])
         if number % 50 == 0:
@@ -182,59 +170,46 @@ VALUES = [
 ]  # fmt: skip
 
 
-def rows_of(folder: Path) -> list[tuple]:
-    db = sqlite3.connect(folder / "outputs.sqlite")
-    found = db.execute("SELECT *, typeof(key), typeof(value), typeof(seconds) FROM outputs ORDER BY key").fetchall()
-    db.close()
-    return found
-
-
 @pytest.mark.parametrize("long", [1 << 20, 5])
-def test_answers_that_go_to_the_file_together_are_there_byte_for_byte(tmp_path, monkeypatch, long):
-    """Whether they are handed over in one statement or one by one, the rows are the same."""
-    monkeypatch.setattr(store_waiting, "_LONG", long)
-    answers = {key(i): Output(value, None, 0.1 * i + 1e-9) for i, value in enumerate(VALUES)}
-    answers |= {key(100): Output("late", None, 0.5, 3), key(101): Output("counted", None, 2.0, 1, 7, 0)}
-    answers[key(102)] = Output(None, "it broke", 0.25, 2)
-    with AnswerStore.shared(tmp_path / "outputs.sqlite") as store:
-        store.put(answers.items())
-        assert store.get(list(answers)) == answers
+@pytest.mark.parametrize("opened", [AnswerStore.writer, lambda to: AnswerStore.shared(to / "outputs.sqlite")])
+def test_answers_are_those_that_were_given(tmp_path, monkeypatch, long, opened):
+    """Also those that are too long to be in a row with others; a scan gives each as JSON, byte for byte."""
+    monkeypatch.setattr(answer_rows, "_MAX_ROW_BYTES", long)
+    given = {key(i): Output(value, None, 0.1 * i + 1e-9) for i, value in enumerate(VALUES)}
+    given |= {key(100): Output("late", None, 0.5, 3), key(101): Output("counted", None, 2.0, 1, 7, 0)}
+    given[key(102)] = Output(None, "it broke", 0.25, 2)
+    with opened(tmp_path) as store:
+        store.put(given.items())
+        assert store.get(list(given)) == given
+        assert store.most_tokens() == (7, 0)
     with AnswerStore.reader(tmp_path) as reader:
-        assert reader.get(list(answers)) == answers
-    encoded = {k: None if o.error else msgspec.json.encode(o.value) for k, o in answers.items()}
-    assert rows_of(tmp_path) == sorted(
-        (k, encoded[k], o.error, o.seconds, o.attempts, 1, o.tokens_in, o.tokens_out,
-         "blob", "null" if o.error else "blob", "real")
-        for k, o in answers.items()
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("seconds", [[0.5], [0.5, 0.25]])
-def test_answers_in_a_batch_are_those_that_were_given(tmp_path, monkeypatch, seconds):
-    """Those of a batch that took equally long are one row, and all others have rows of their own."""
-    answers = {key(i): Output(value, None, seconds[i % len(seconds)]) for i, value in enumerate(VALUES)}
-    answers |= {key(100): Output("late", None, 0.5, 3), key(102): Output(None, "it broke", 0.25, 2)}
-    with AnswerStore.writer(tmp_path) as store:
-        store.put(answers.items())
-        assert store.get(list(answers)) == answers
-    with AnswerStore.reader(tmp_path) as reader:
-        assert reader.get(list(answers)) == answers
-        stored = {k: said for keys, some in reader.scan() for k, said in zip(split_keys(keys), some, strict=True)}
-        assert {k: value for k, (value, error) in stored.items() if error is None} == {
-            k: msgspec.json.encode(o.value) for k, o in answers.items() if o.ok
+        assert reader.get(list(given)) == given
+        stored = {
+            content[at : at + KEY_BYTES]: answer
+            for content, some in reader.scan()
+            for at, answer in zip(range(0, len(content), KEY_BYTES), some, strict=True)
         }
+    assert stored == {k: o.error if o.error else msgspec.json.encode(o.value) for k, o in given.items()}
+
+
+def test_columns_of_equal_values_take_no_room(tmp_path):
+    """Labels that came together at the first attempt cost a few bytes beside themselves, for all of them."""
+    with AnswerStore.writer(tmp_path) as store:
+        store.put_block([key(i) for i in range(100)], BatchOutputs(["a"] * 100, 0.5))
     with closing(sqlite3.connect(tmp_path / "outputs.sqlite")) as db:
-        assert db.execute("SELECT count(*) FROM batches").fetchone() == (1,)
+        assert db.execute("SELECT length(keys), length(details), length(answers) FROM batches").fetchall() == [
+            (1600, 14, 400)
+        ]
 
 
 @pytest.mark.parametrize("output", [Output("x"), Output(error="it broke")])
 def test_many_answers_are_written_before_they_fill_the_memory(tmp_path, monkeypatch, output):
-    monkeypatch.setattr(store_waiting, "_MOST_ROWS", 50)
-    monkeypatch.setattr(store_batches, "_MOST_ANSWERS", 50)
+    monkeypatch.setattr(answer_rows, "_MIN_ROW_ANSWERS", 1)
+    monkeypatch.setattr(answer_rows, "_MAX_BUFFER_ANSWERS", 50)
     with AnswerStore.writer(tmp_path) as store:
         for start in range(0, 400, 20):
             store.put((key(number), output) for number in range(start, start + 20))
-            assert len(store._waiting) + store._batches._answers < 50
+            assert store._buffer._answers < 50
         assert store.get([key(i) for i in range(401)]) == dict.fromkeys(map(key, range(400)), output)
 
 
@@ -249,7 +224,7 @@ def test_an_answer_that_its_owner_changes_later_is_stored_as_it_was(tmp_path):
 
 @pytest.mark.parametrize("long", [1 << 20, 5])
 def test_of_answers_to_the_same_request_the_last_is_stored(tmp_path, monkeypatch, long):
-    monkeypatch.setattr(store_batches, "_LONG", long)
+    monkeypatch.setattr(answer_rows, "_MAX_ROW_BYTES", long)
     late, failed = Output("late", None, 0.5, 3), Output(None, "it broke")
     given = [(1, Output("short")), (1, Output("a longer one")), (2, Output("a longer one")), (2, Output("s")),
              (3, failed), (3, Output("then right")), (4, Output("right")), (4, late)]  # fmt: skip
@@ -267,23 +242,6 @@ def test_a_secret_among_answers_that_are_stored_together_is_masked(tmp_path, mon
         store.put((key(i), Output(value)) for i, value in enumerate(values))
         found = store.get([key(i) for i in range(4)])
     assert [found[key(i)].value for i in range(4)] == ["has *** in it", "S3CRET", -42, "none"]
-
-
-@settings(max_examples=50, deadline=None)
-@given(
-    added=st.lists(st.lists(st.integers(0, 10**6))),
-    asked=st.lists(st.integers(0, 10**6)),
-    expected=st.sampled_from([0, 20_000, 10**8]),
-)
-def test_a_sieve_holds_back_no_key_that_was_added(added, asked, expected):
-    sieve = Sieve(expected)
-    for some in added:
-        sieve.add([key(number) for number in some])
-        assert sieve.through([key(number) for number in some]) == [key(number) for number in some]
-    known = {number for some in added for number in some}
-    let_through = set(sieve.through([key(number) for number in asked]))
-    assert let_through >= {key(number) for number in asked if number in known}
-    assert len(let_through - {key(number) for number in known}) <= 1
 
 
 def test_keys_made_together_are_those_made_one_by_one():

@@ -1,4 +1,5 @@
-"""Stored answers by key, read from a store once and from its first row to its last, where they are few and short.
+"""Distinct answers of a store and a code for each key: read once, from the first row to the last, where they are few
+and short.
 
 To look up a key takes many times as long as to read its row. Labels come again and again, so that the distinct
 answers are kept and a number for each key. Where answers are mostly distinct, as texts are, they are looked up.
@@ -6,28 +7,26 @@ answers are kept and a number for each key. Where answers are mostly distinct, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from math import isqrt
-from typing import Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.base.errors import StoredFileError
 from unswayed.base.values import Output
-from unswayed.storage.store import AnswerStore, Key
-from unswayed.storage.store_keys import KEY_BYTES
+from unswayed.storage.answers import AnswerStore
+from unswayed.storage.keys import Key
 
 Ints = npt.NDArray[np.int64]
 Firsts = npt.NDArray[np.uint64]  # the first halves of keys
 Tags = npt.NDArray[np.uint32]  # bits of the second half of a key, then the number of its answer
 _NUMBER_BITS = 14
-_MOST_DISTINCT, _MOST_BYTES = 1 << _NUMBER_BITS, 4 << 20  # answers that are held
+_MAX_DISTINCT, _MAX_BYTES = 1 << _NUMBER_BITS, 4 << 20  # answers that are held
 _PARTS = 32
 _PART_SHIFT = np.uint64(64 - 5)  # leaves the bits of a first half that say in which part it is
-_NUMBER = np.uint32(_MOST_DISTINCT - 1)
+_NUMBER = np.uint32(_MAX_DISTINCT - 1)
 
 
 class StoredAnswers:
@@ -38,34 +37,34 @@ class StoredAnswers:
 
     def __init__(self, store: AnswerStore, missing: Output, expected: int) -> None:
         self._store, self._missing = store, missing
-        self._held = _scanned(store) if store.size <= 2 * expected + 1000 else None
+        self._codes = _read_all(store) if store.size <= 2 * expected + 1000 else None
 
-    def of(self, keys: Sequence[Key]) -> tuple[list[Output], Ints]:
+    def codes_of(self, keys: Sequence[Key]) -> tuple[list[Output], Ints]:
         """The distinct answers, and which of them each key has."""
-        if self._held is None:
+        if self._codes is None:
             found = self._store.get(keys)
             place = {key: at for at, key in enumerate(found, 1)}
             codes = np.fromiter((place.get(key, 0) for key in keys), dtype=np.int64, count=len(keys))
             every = [self._missing, *found.values()]
         else:
-            codes, every = self._held.numbers(keys), [self._missing, *self._held.answers]
+            codes, every = self._codes.numbers(keys), [self._missing, *self._codes.answers]
         there = np.zeros(len(every), dtype=bool)
         there[codes] = True
         return [every[number] for number in np.flatnonzero(there).tolist()], (np.cumsum(there) - 1)[codes]
 
 
-class _Held:
+class _KeyCodes:
     """Keys in parts, each in ascending order of their first halves, with the number of each key's answer: 12 bytes.
 
     Of the second half 18 bits are held: among ten million keys, one that is not there passes for another once in 10^17.
     """
 
-    def __init__(self, parts: _Parts, answers: list[Output]) -> None:
+    def __init__(self, parts: _KeyParts, answers: list[Output]) -> None:
         self.answers = answers
-        self._parts = parts.in_order()
+        self._parts = parts.sorted_parts()
 
     @property
-    def sure(self) -> bool:
+    def is_unambiguous(self) -> bool:
         """Does the first half of a key tell it from all others?"""
         for first, tags in self._parts:
             alike = np.flatnonzero(first[1:] == first[:-1])
@@ -75,9 +74,9 @@ class _Held:
 
     def numbers(self, keys: Sequence[Key]) -> Ints:
         """The number of each key's answer, from 1; 0 for a key that is not there."""
-        wanted = _halves(b"".join(keys))
+        wanted = _key_halves(b"".join(keys))
         order = np.argsort(wanted[:, 0])  # those near to each other are looked up together, which is much faster
-        first, checks = wanted[order, 0], _checks(wanted[order, 1])
+        first, checks = wanted[order, 0], _key_tags(wanted[order, 1])
         numbers = np.zeros(len(keys), dtype=np.int64)
         ends = np.searchsorted(first >> _PART_SHIFT, np.arange(_PARTS), side="right").tolist()
         for (held, tags), (start, end) in zip(self._parts, pairwise([0, *ends]), strict=True):
@@ -90,7 +89,7 @@ class _Held:
         return found
 
 
-class _Parts:
+class _KeyParts:
     """Keys as they come, in parts by their first bits: each is sorted by itself, so that memory holds all keys once.
 
     Keys are hashes, so parts are about equally long, and have their room in one array from the start: memory that an
@@ -105,8 +104,8 @@ class _Parts:
 
     def add(self, keys: bytes, numbers: Sequence[int]) -> bool:
         """Adds keys in one piece, and the number of each one's answer, from 1; False if there is no room for them."""
-        halves = _halves(keys)
-        tags = _checks(halves[:, 1]) | (np.array(numbers, dtype=np.uint32) - np.uint32(1))
+        halves = _key_halves(keys)
+        tags = _key_tags(halves[:, 1]) | (np.array(numbers, dtype=np.uint32) - np.uint32(1))
         part = (halves[:, 0] >> _PART_SHIFT).astype(np.uint8)
         order = part.argsort(kind="stable")
         counts = np.bincount(part, minlength=_PARTS)
@@ -118,7 +117,7 @@ class _Parts:
         self._filled += counts
         return True
 
-    def in_order(self) -> list[tuple[Firsts, Tags]]:
+    def sorted_parts(self) -> list[tuple[Firsts, Tags]]:
         """The parts, whose keys are sorted where they are."""
         found = []
         for every, others, size in zip(self._first, self._tags, self._filled.tolist(), strict=True):
@@ -129,51 +128,45 @@ class _Parts:
         return found
 
 
-def _halves(keys: bytes) -> npt.NDArray[np.uint64]:
+def _key_halves(keys: bytes) -> npt.NDArray[np.uint64]:
     return np.frombuffer(keys, dtype=np.uint64).reshape(-1, 2)
 
 
-def _checks(second: npt.NDArray[np.uint64]) -> Tags:
+def _key_tags(second: npt.NDArray[np.uint64]) -> Tags:
     """What is held of the second halves of keys, with room for the numbers of answers."""
     return second.astype(np.uint32) & ~_NUMBER
 
 
-def _scanned(store: AnswerStore) -> _Held | None:
+def _read_all(store: AnswerStore) -> _KeyCodes | None:
     """All answers of a store; None where they are too many or too long to be held."""
-    known, parts = _Numbers(store), _Parts(store.size)
+    known, parts = _DistinctAnswers(store), _KeyParts(store.size)
     for keys, answers in store.scan():
         numbers = list(map(known.__getitem__, answers))
-        if known.too_many:
+        if known.too_many or not parts.add(keys, numbers):
             return None
-        if len(keys) != KEY_BYTES * len(numbers):
-            raise store.damage(ValueError("a key of another length"))
-        if not parts.add(keys, numbers):
-            return None
-    held = _Held(parts, known.answers)
-    return held if held.sure else None
+    codes = _KeyCodes(parts, known.answers)
+    return codes if codes.is_unambiguous else None
 
 
-class _Numbers(dict[tuple[Any, Any], int]):
-    """Numbers answers as they are stored, from 1, and reads each once."""
+class _DistinctAnswers(dict[bytes | str, int]):
+    """Numbers answers as they are stored, from 1, and reads each once; an error is a text."""
 
     def __init__(self, store: AnswerStore) -> None:
         super().__init__()
         self.answers: list[Output] = []
         self.size = 0
-        self._damage: Callable[[Exception], StoredFileError] = store.damage
+        self._store = store
 
     @property
     def too_many(self) -> bool:
-        return len(self) > _MOST_DISTINCT or self.size > _MOST_BYTES
+        return len(self) > _MAX_DISTINCT or self.size > _MAX_BYTES
 
-    def __missing__(self, said: tuple[Any, Any]) -> int:
-        value, error = said
+    def __missing__(self, stored: bytes | str) -> int:
         try:
-            if not isinstance(error, (str, type(None))):
-                raise TypeError("a value of another type")
-            self.answers.append(Output(None if error is not None else msgspec.json.decode(value), error))
+            error = stored if isinstance(stored, str) else None
+            self.answers.append(Output(None if error is not None else msgspec.json.decode(stored), error))
         except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as damage:
-            raise self._damage(damage) from damage
-        self.size += len(error if error is not None else value)
-        self[said] = len(self.answers)
+            raise self._store.damage(damage) from damage
+        self.size += len(stored)
+        self[stored] = len(self.answers)
         return len(self.answers)

@@ -10,11 +10,12 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from unswayed.base.errors import StoredFileError
 from unswayed.base.values import Output
-from unswayed.storage import store_scan
-from unswayed.storage.store import AnswerStore, keyer
-from unswayed.storage.store_scan import StoredAnswers
+from unswayed.storage import answer_codes
+from unswayed.storage.answer_codes import StoredAnswers
+from unswayed.storage.answers import AnswerStore
+from unswayed.storage.keys import Keyer
 
-KEY, MISSING = keyer("a system"), Output(error="not asked")
+KEY, MISSING = Keyer("a system"), Output(error="not asked")
 VALUE = st.one_of(st.text(max_size=3), st.booleans(), st.integers(0, 2), st.none(), st.lists(st.text(max_size=2)))
 ANSWER = st.one_of(VALUE.map(Output), st.sampled_from(["it broke", "too late"]).map(lambda said: Output(error=said)))
 
@@ -30,30 +31,30 @@ def key(number: int) -> bytes:
     asked=st.lists(st.integers(0, 30), min_size=1),
 )
 def test_a_scan_gives_what_a_look_up_gives(most, monkeypatch, tmp_path_factory, puts, asked):
-    monkeypatch.setattr(store_scan, "_MOST_DISTINCT", most)
+    monkeypatch.setattr(answer_codes, "_MAX_DISTINCT", most)
     folder, keys = tmp_path_factory.mktemp("run"), [key(number) for number in asked]
     with AnswerStore.writer(folder) as store:
         for put in puts:
             store.put((key(number), output) for number, output in put.items())
     with AnswerStore.reader(folder) as store:
-        outputs, codes = StoredAnswers(store, MISSING, len(keys)).of(keys)
+        outputs, codes = StoredAnswers(store, MISSING, len(keys)).codes_of(keys)
         known = store.get(keys)
     found = [(outputs[code].value, outputs[code].error) for code in codes.tolist()]
     assert found == [((known.get(k) or MISSING).value, (known.get(k) or MISSING).error) for k in keys]
     assert sorted(set(codes.tolist())) == list(range(len(outputs)))  # no answer that nobody asked for
 
 
-def held(*keys: tuple[int, int]) -> store_scan._Held:
+def held(*keys: tuple[int, int]) -> answer_codes._KeyCodes:
     """Keys, each as its two halves, whose answers have the numbers 1, 2, 3 and so on."""
-    parts = store_scan._Parts(len(keys))
+    parts = answer_codes._KeyParts(len(keys))
     assert parts.add(np.array(keys, dtype=np.uint64).tobytes(), range(1, len(keys) + 1))
-    return store_scan._Held(parts, [])
+    return answer_codes._KeyCodes(parts, [])
 
 
 def test_keys_with_equal_halves_are_looked_up():
     """Half of a key can't tell two apart here, which a scan must notice."""
-    assert not held((5, 1 << 20), (5, 2 << 20), (7, 1)).sure
-    assert held((5, 1 << 20), (5, 1 << 20), (7, 1)).sure
+    assert not held((5, 1 << 20), (5, 2 << 20), (7, 1)).is_unambiguous
+    assert held((5, 1 << 20), (5, 1 << 20), (7, 1)).is_unambiguous
 
 
 def test_a_key_is_not_taken_for_another_with_the_same_half():
@@ -64,24 +65,23 @@ def test_a_key_is_not_taken_for_another_with_the_same_half():
 def test_the_last_answer_of_many_to_the_same_key_counts():
     """In each part of the keys: some come again, far behind the first."""
     keys = [key(number) for number in range(2000)]
-    parts = store_scan._Parts(4000)
+    parts = answer_codes._KeyParts(4000)
     for numbers in (range(1, 2001), range(2001, 4001)):
         assert parts.add(b"".join(keys), numbers)
-    assert store_scan._Held(parts, []).numbers(keys).tolist() == list(range(2001, 4001))
+    assert answer_codes._KeyCodes(parts, []).numbers(keys).tolist() == list(range(2001, 4001))
 
 
 def test_keys_that_are_no_hashes_may_find_no_room_and_are_looked_up():
     keys = np.zeros((1000, 2), dtype=np.uint64).tobytes()
-    assert not store_scan._Parts(1000).add(keys, range(1, 1001))
+    assert not answer_codes._KeyParts(1000).add(keys, range(1, 1001))
 
 
-@pytest.mark.parametrize("output", [Output("on"), Output("on", attempts=2)])  # in a batch, and in a row
+@pytest.mark.parametrize("output", [Output("on"), Output("on", attempts=2)])  # with details, and without
 def test_a_damaged_answer_is_named(tmp_path, output):
     with AnswerStore.writer(tmp_path) as store:
         store.put([(key(1), output)])
     with sqlite3.connect(tmp_path / "outputs.sqlite") as db:
-        changed = db.execute("UPDATE outputs SET value = ?", (b'"on',)).rowcount
-        changed += db.execute("UPDATE batches SET answers = ?", (b'"on\n',)).rowcount
+        changed = db.execute("UPDATE batches SET answers = ?", (b'"on\n',)).rowcount
     db.close()
     assert changed == 1
     with AnswerStore.reader(tmp_path) as store, pytest.raises(StoredFileError, match=r"outputs\.sqlite"):
