@@ -9,6 +9,7 @@ from itertools import combinations
 from statistics import mean
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from sklearn.metrics import f1_score
@@ -18,6 +19,7 @@ from unswayed.measure.changes import flips
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.results import Results
 from unswayed.score import scorers
+from unswayed.stats import Mean, bootstrap, interval, sample_of
 
 LABEL = st.sampled_from(["x", "y", "z"])
 OUTPUT = st.one_of(LABEL, LABEL, LABEL, st.none())  # None: no output
@@ -381,3 +383,41 @@ def test_flips_stream_with_what_was_right(fake_run):
 def test_wrong_settings_are_told(random_run, wrong):
     with pytest.raises(UsageError):
         measure_run(random_run(5), **wrong)
+
+
+DRAWS = np.random.default_rng(3)
+
+
+def test_resampling_is_by_example(fake_run):
+    """Ten variants that stand or fall together say no more than one: the interval must not shrink."""
+    rng = np.random.default_rng(0)
+    answers = ["a" if right else "b" for right in rng.random(80) < 0.6]
+    one = measure_run(fake_run([("a", "a", [("p", 0, "same", o)]) for o in answers]))
+    ten = measure_run(fake_run([("a", "a", [("p", d, "same", o) for d in range(10)]) for o in answers]))
+    for name in ("average", "worst", "drop", "flips", "consistency"):
+        narrow, wide = getattr(one.whole, name), getattr(ten.whole, name)
+        assert wide.high - wide.low == pytest.approx(narrow.high - narrow.low, abs=0.02), name
+    by_variant = np.repeat([o == "b" for o in answers], 10).astype(float)
+    sample = sample_of(by_variant[:, None], Mean())
+    low, high = interval(sample.value, bootstrap([sample], 10_000, 0)[0], sample.n, (0, 1), 0.95)
+    assert ten.flip_rate.high - ten.flip_rate.low > 2 * (high - low)
+
+
+def test_no_flips_of_twenty_is_not_certain(fake_run):
+    results = measure_run(fake_run([("a", "a", [("p", d, "same", "a") for d in range(3)]) for _ in range(20)]))
+    assert (results.flip_rate.value, results.flip_rate.low) == (0.0, 0.0)
+    exact = 1 - 0.025 ** (1 / 20)
+    assert exact <= results.flip_rate.high < 1.3 * exact
+    assert results.clean.low == pytest.approx(1 - results.flip_rate.high)
+    assert results.drop.low == pytest.approx(-results.drop.high)
+    assert results.drop.low < 0
+
+
+def test_one_example_says_next_to_nothing(fake_run):
+    found = measure_run(fake_run([("a", "a", [("p", 0, "same", "a")])])).average
+    assert (found.n, found.value, found.low, found.high) == (1, 1.0, 0.0, 1.0)
+
+
+def test_wider_at_a_higher_level(random_run):
+    narrow, wide = (measure_run(random_run(), level=level).worst for level in (0.8, 0.99))
+    assert wide.low < narrow.low < narrow.value < narrow.high < wide.high

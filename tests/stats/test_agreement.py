@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from unswayed.stats.agreement import agreement, alpha, cohen_kappa, fleiss_kappa
+from unswayed.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha, rater_agreement
 
 # Krippendorff's own example: four observers, twelve units, some missing.
 OBSERVERS = (
@@ -22,7 +22,7 @@ RATINGS = {
 
 @pytest.mark.parametrize(("level", "value"), [("nominal", 0.743), ("interval", 0.849)])
 def test_krippendorffs_example(level, value):
-    found = alpha(RATINGS, level)
+    found = krippendorff_alpha(RATINGS, level)
     assert found.value == pytest.approx(value, abs=5e-4)
     assert found.low < found.value < found.high
     assert (found.n, found.missing) == (11, 1)
@@ -57,8 +57,8 @@ def test_kappas_are_the_others_kappas(units):
 def test_alpha_is_close_to_fleiss_and_knows_no_names(units):
     ratings = {str(n): dict(enumerate(unit)) for n, unit in enumerate(units)}
     renamed = {str(n): {who: {"a": "z", "b": "y", "c": "x"}[v] for who, v in enumerate(u)} for n, u in enumerate(units)}
-    found = alpha(ratings, bootstrap=20)
-    other = alpha(renamed, bootstrap=20)
+    found = krippendorff_alpha(ratings, bootstrap=20)
+    other = krippendorff_alpha(renamed, bootstrap=20)
     assert (found.value, found.low, found.high) == (other.value, other.low, other.high)
     assert found.signature != other.signature
     fleiss = fleiss_kappa(units)
@@ -69,9 +69,9 @@ def test_alpha_is_close_to_fleiss_and_knows_no_names(units):
 
 
 def test_where_there_is_nothing_to_compare():
-    assert alpha({}).value is None
-    assert alpha({"i": {"a": 1}}).value is None
-    assert agreement({"i": {"a": "x", "b": "x"}}).cohen is None
+    assert krippendorff_alpha({}).value is None
+    assert krippendorff_alpha({"i": {"a": 1}}).value is None
+    assert rater_agreement({"i": {"a": "x", "b": "x"}}).cohen is None
     assert fleiss_kappa([["a", "b"], ["a"]]) is None
 
 
@@ -81,22 +81,22 @@ def test_a_signature_tells_apart_whatever_decides_alpha():
     other_item = {("another" if name == item else name): given for name, given in RATINGS.items()}
     fewer = {name: given for name, given in RATINGS.items() if name != item}
     found = [
-        alpha(RATINGS),
-        alpha(other_answer),
-        alpha(other_item),
-        alpha(fewer),
-        alpha(RATINGS, "interval"),
-        alpha(RATINGS, bootstrap=500),
-        alpha(RATINGS, seed=1),
-        alpha(RATINGS, confidence=0.9),
+        krippendorff_alpha(RATINGS),
+        krippendorff_alpha(other_answer),
+        krippendorff_alpha(other_item),
+        krippendorff_alpha(fewer),
+        krippendorff_alpha(RATINGS, "interval"),
+        krippendorff_alpha(RATINGS, bootstrap=500),
+        krippendorff_alpha(RATINGS, seed=1),
+        krippendorff_alpha(RATINGS, confidence=0.9),
     ]
     assert len({estimate.signature for estimate in found}) == len(found)
     shuffled = {name: dict(reversed(given.items())) for name, given in reversed(RATINGS.items())}
-    assert alpha(shuffled).signature == found[0].signature
+    assert krippendorff_alpha(shuffled).signature == found[0].signature
     assert "|unswayed=" in found[0].signature
 
 
 def test_full_agreement_of_few_items_is_not_certain():
-    found = alpha({str(n): {"a": n % 2, "b": n % 2} for n in range(10)})
+    found = krippendorff_alpha({str(n): {"a": n % 2, "b": n % 2} for n in range(10)})
     assert found.value == found.high == 1
     assert found.low < 0.9

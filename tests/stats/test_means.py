@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from unswayed.stats import Mean, Numbers, Ratio, mean_interval, numbers_of, pseudo_of, summed, t_quantile
+from unswayed.stats import (
+    Mean,
+    Numbers,
+    Ratio,
+    heavy_tails,
+    mean_interval,
+    means,
+    numbers_of,
+    pseudo_of,
+    summed,
+    t_quantile,
+)
 
 SHARE, DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)
 
@@ -130,3 +143,98 @@ def test_losses_that_are_rare_and_all_one_way(n: int) -> None:
         low, high = np.array(ends).T
         assert chances[(low <= rate) & (rate <= high)].sum() >= 0.94
         assert chances[high < rate].sum() <= 0.05  # what a claim that the drop is within a margin rests on
+
+
+def _by_trying_all(x: Numbers, level: float, kind: str, span: tuple[float, float]) -> tuple[float, float]:
+    """The interval by its definition: every choice of numbers is raised to the end, and the lowest taken."""
+    n, z = x.units, NormalDist().inv_cdf((1 + level) / 2)
+    t = t_quantile((1 + level) / 2, (x.weight**2).sum() ** 2 / (x.weight**4).sum() - 1)
+    middle, half = sum(span) / 2, (span[1] - span[0]) / 2
+    average = x.weight.mean()
+    whole = x.weight.sum() + z * z / 2 * average
+    lever = ((1 - 1 / n) / (1 - x.weight / x.weight.sum())) ** 2
+    at_ends, in_middle = z * z / (4 if kind == "contrast" else 1), 0.0 if kind == "share" else z * z / 2
+
+    def lower(total: np.ndarray) -> float:
+        ends = [total.sum() / x.weight.sum()]
+        for raised in itertools.product([False, True], repeat=n):
+            given = np.where(raised, half * x.weight, total)
+            centre = given.sum() / whole
+            squares = (lever * (given - centre * x.weight) ** 2).sum()
+            squares += average**2 * (at_ends * (half**2 + centre**2) + in_middle * centre**2)
+            ends.append((given.sum() - t * math.sqrt(squares)) / whole)
+        return max(min(ends), -half)
+
+    centred = x.total - middle * x.weight
+    return middle + lower(centred), middle - lower(-centred)
+
+
+@pytest.mark.parametrize("kind", ["share", "difference", "contrast"])
+def test_unequal_weights_by_trying_all_choices(kind: str) -> None:
+    """Which numbers must be raised depends on where the centre ends up: with unequal weights, no one order is right."""
+    rng = np.random.default_rng(0)
+    span = SHARE if kind == "share" else (-2.0, 2.0)
+    for _ in range(40):
+        n = int(rng.integers(3, 9))
+        weight, values = rng.choice([1.0, 2.0, 5.0, 12.0], n), rng.choice([0.0, 0.3, 0.5, 1.0], n)
+        given = Numbers(values * weight, weight, np.ones(n))
+        if (weight**2).sum() ** 2 / (weight**4).sum() < 2:
+            continue  # degrees of freedom are never below one
+        level = float(rng.choice([0.5, 0.8, 0.95]))
+        found = mean_interval(given, span, level, kind)  # type: ignore[arg-type]
+        assert found == pytest.approx(_by_trying_all(given, level, kind, span), abs=1e-9)
+
+
+def test_unequal_weights_without_a_span_give_the_jackknifes_error() -> None:
+    weight, values = np.array([1.0, 2.0, 5.0, 1.0, 3.0]), np.array([0.2, 0.9, 0.4, 1.0, 0.1])
+    x = numbers_of(values, weight)
+    mean = (values * weight).sum() / 12
+    without = [np.delete(values * weight, i).sum() / np.delete(weight, i).sum() for i in range(5)]
+    error = math.sqrt(4 / 5 * sum((one - mean) ** 2 for one in without))
+    df = (weight**2).sum() ** 2 / (weight**4).sum() - 1
+    half = t_quantile(0.95, df) * error
+    assert x.value == pytest.approx(mean)
+    assert mean_interval(x, (-math.inf, math.inf), 0.9) == pytest.approx((mean - half, mean + half))
+    narrow = t_quantile(0.95, 0.7) * error
+    assert mean_interval(x, (-math.inf, math.inf), 0.9, at_most=0.7) == pytest.approx((mean - narrow, mean + narrow))
+
+
+def test_units_without_weight_say_nothing_and_few_heavy_units_are_few() -> None:
+    with_none = Numbers(np.array([0.0, 3.0, 1.0]), np.array([0.0, 4.0, 2.0]), np.ones(3))
+    without = Numbers(np.array([3.0, 1.0]), np.array([4.0, 2.0]), np.ones(2))
+    assert mean_interval(with_none) == mean_interval(without)
+    assert means.freedom(numbers_of(np.zeros(9))) == 8
+    assert means.freedom(Numbers(np.zeros(3), np.array([100.0, 1.0, 1.0]), np.ones(3))) == 1
+    counted = Numbers(np.array([1.0, 0.0]), np.ones(2), np.array([3.0, 5.0]))
+    assert means.freedom(counted) == 7
+    assert math.isnan(Numbers(np.zeros(1), np.zeros(1), np.ones(1)).value)
+
+
+def test_counts_are_as_many_units() -> None:
+    each = np.array([1.0] * 70 + [0.0] * 9 + [0.25] * 4)
+    counted = Numbers(np.array([1.0, 0.0, 0.25]), np.ones(3), np.array([70.0, 9.0, 4.0]))
+    for span, kind in ((SHARE, "share"), (DIFFERENCE, "difference"), (DIFFERENCE, "contrast")):
+        found = mean_interval(counted, span, 0.95, kind)  # type: ignore[arg-type]
+        assert found == pytest.approx(mean_interval(each, span, 0.95, kind))  # type: ignore[arg-type]
+
+
+def test_few_numbers_that_make_up_a_variance_have_few_degrees_of_freedom() -> None:
+    assert heavy_tails(numbers_of(np.array([1.0, -1.0] * 50))) == pytest.approx(100)
+    alone = numbers_of(np.append(np.zeros(999), 1.0))
+    rest = np.append(np.full(999, -0.001), 0.999)
+    assert (rest**2).sum() ** 2 / (rest**4).sum() < 2
+    assert heavy_tails(alone) == 2
+    assert heavy_tails(numbers_of(np.array([0.0, 2.0, 2.0, 0.0, 1.0]))) == pytest.approx(4)
+    assert heavy_tails(numbers_of(np.ones(4))) == math.inf
+
+
+def test_the_pseudo_value_of_what_alone_made_a_statistic_defined_is_the_whole() -> None:
+    only = np.array([[1.0, 2.0], [0.0, 0.0]])
+    assert pseudo_of(only, np.array([1.0, 3.0]), Ratio())[0] == pytest.approx(0.5)
+
+
+def test_many_rows_are_left_out_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = np.random.default_rng(2).random((50, 2)) + 0.5
+    whole = pseudo_of(pairs, np.ones(50), Ratio())
+    monkeypatch.setattr(means, "_BLOCK", 14)
+    assert np.array_equal(pseudo_of(pairs, np.ones(50), Ratio()), whole)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import ndtr, ndtri
 
-from unswayed.stats.normal import below, place
 from unswayed.stats.statistics import Array
 from unswayed.stats.two_way import Cells, row_means
 
@@ -27,13 +25,6 @@ def some(whole: Array, seed: int, share: float = 0.1) -> Cells:
     seen[-1] = True
     row, column = np.nonzero(seen)
     return Cells(row, column, whole[seen], (whole.shape[0], whole.shape[1]))
-
-
-def test_the_normal_distribution_is_scipys() -> None:
-    x = np.linspace(-30, 8, 5001)
-    assert below(x) == pytest.approx(ndtr(x), rel=3e-7)
-    share = np.concatenate([10.0 ** -np.linspace(0.31, 200, 2001), 1 - 10.0 ** -np.linspace(0.31, 14, 501)])
-    assert place(share) == pytest.approx(ndtri(share), abs=3e-6)
 
 
 def test_a_whole_table_needs_no_estimate() -> None:

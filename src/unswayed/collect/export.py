@@ -16,7 +16,7 @@ from unswayed.collect.backends import Transaction
 from unswayed.collect.database import Database
 from unswayed.collect.people import pseudonyms
 from unswayed.collect.study import PeopleStudy, as_json
-from unswayed.stats.agreement import Agreement, agreement
+from unswayed.stats.agreement import RaterAgreement, rater_agreement
 from unswayed.storage.judgements import EXCLUDED, GOLD, Judgement, write_judgements
 from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 
@@ -72,7 +72,7 @@ def _why_not(excluded: str | None, gold: str | None, flags: list[str], phase: st
     return f"flagged: {', '.join(flags)}" if flags else UNFINISHED
 
 
-def agreements(study: PeopleStudy, answers: list[Judgement]) -> dict[str, Agreement]:
+def agreements(study: PeopleStudy, answers: list[Judgement]) -> dict[str, RaterAgreement]:
     """Agreement on each question, over answers that count."""
     kind = study.make_kind()
     ratings_of: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
@@ -84,7 +84,9 @@ def agreements(study: PeopleStudy, answers: list[Judgement]) -> dict[str, Agreem
     agreed_on = {}
     for question, ratings in ratings_of.items():
         numbers = all(type(v) is int for people in ratings.values() for v in people.values())
-        agreed_on[question] = agreement(ratings, "interval" if numbers and kind.level == "interval" else "nominal")
+        agreed_on[question] = rater_agreement(
+            ratings, "interval" if numbers and kind.level == "interval" else "nominal"
+        )
     return agreed_on
 
 

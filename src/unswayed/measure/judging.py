@@ -18,7 +18,7 @@ from unswayed.base.values import Estimate
 from unswayed.measure.definitions import estimate_of
 from unswayed.score import Comparing
 from unswayed.stats import Array, Observations, Ratio, Resampling, Statistic, ratio, sign
-from unswayed.stats.agreement import alpha
+from unswayed.stats.agreement import krippendorff_alpha
 from unswayed.storage.files import write_atomically, write_json_lines
 from unswayed.storage.judgements import Judgement, read_judgements
 from unswayed.storage.untrusted_files import read_bounded
@@ -271,7 +271,7 @@ def _agreement(
         kappa=found("kappa", rows, _Kappa(), units, left, -1.0),
         one=found("one", _counted(own), Ratio(), units, left, 0.0),
         people=found("people", _counted(two), Ratio(), several, 0, 0.0),
-        alpha=alpha(verdicts, confidence=settings.level),
+        alpha=krippendorff_alpha(verdicts, confidence=settings.level),
         too_same=int(rows[:, 1].sum()),
         too_different=int(rows[:, 2].sum()),
         swapped=None if turned is None else _swapped(all_, turned, found),

@@ -10,7 +10,7 @@ import numpy as np
 from unswayed.measure.questions import GRID, Questions
 from unswayed.measure.results import Block, Named, Naming
 from unswayed.stats import Array, Ints, Numbers
-from unswayed.stats.multiple_comparisons import Apart, apart_groups, apart_paired
+from unswayed.stats.multiple_comparisons import SetComparisons, compare_groups, compare_paired_sets
 
 VERSION = 2  # of these tests; decides whether stored results are used again
 _PAIRED = ("operator", "family")  # sets of variants of the same examples
@@ -37,7 +37,7 @@ def naming(
 
 
 def _named(
-    questions: Questions, kind: str, names: Sequence[str], told: Apart, tests: int, alpha: float
+    questions: Questions, kind: str, names: Sequence[str], told: SetComparisons, tests: int, alpha: float
 ) -> dict[str, Named]:
     most = told.most(alpha / tests)
     found = {}
@@ -67,10 +67,10 @@ def _units(questions: Questions, kind: str, name: str) -> Units:
 
 def _told(
     kind: str, names: Sequence[str], units_of: Callable[[str], Units], span: float, level: float, seed: int
-) -> Apart:
+) -> SetComparisons:
     shared = _shared(names, units_of)
     if shared is not None:
-        return apart_paired(*shared, span, level, seed)
+        return compare_paired_sets(*shared, span, level, seed)
     units = [units_of(name) for name in names]
     ids, place = np.unique(np.concatenate([found for found, _ in units]), return_inverse=True)
     ends = np.cumsum([len(found) for found, _ in units])
@@ -80,11 +80,11 @@ def _told(
         total = np.concatenate([numbers.total for _, numbers in units])
         weight = np.concatenate([numbers.weight for _, numbers in units])
         order = np.argsort(place, kind="stable")  # in the order of the data, whatever the sets are called
-        return apart_groups(total[order], weight[order], code[order], len(units), span, level, seed)
+        return compare_groups(total[order], weight[order], code[order], len(units), span, level, seed)
     totals, weights = np.zeros((len(ids), len(units))), np.zeros((len(ids), len(units)))
     for j, (at, (_, numbers)) in enumerate(zip(places, units, strict=True)):
         totals[at, j], weights[at, j] = numbers.total, numbers.weight
-    return apart_paired(totals, weights, span, level, seed)
+    return compare_paired_sets(totals, weights, span, level, seed)
 
 
 def _shared(names: Sequence[str], units_of: Callable[[str], Units]) -> tuple[Array, Array] | None:

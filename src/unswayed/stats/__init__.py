@@ -9,7 +9,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
     {
         "base.values": "Estimate",
         "stats.intervals": (
-            "Question Resampling Wanted certain_interval digest estimates interval mean_of over_trainings sign"
+            "Question Resampling certain_interval digest estimates interval mean_of over_trainings sign"
         ),
         "stats.means": "Numbers heavy_tails mean_interval numbers_of pseudo_of summed",
         "stats.resample": "Sample bootstrap count_rows merge_rows sample_of swap",

@@ -2,7 +2,6 @@ from unswayed.base.values import Estimate
 from unswayed.stats.intervals import (
     Question,
     Resampling,
-    Wanted,
     certain_interval,
     digest,
     estimates,
@@ -41,7 +40,6 @@ __all__ = [
     "Resampling",
     "Sample",
     "Statistic",
-    "Wanted",
     "binomial_tail",
     "bonferroni",
     "bootstrap",

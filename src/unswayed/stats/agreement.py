@@ -28,7 +28,7 @@ Rating = Hashable
 Ratings = Mapping[str, Mapping[str, Rating]]  # item → person → what they said
 
 
-class Agreement(msgspec.Struct, frozen=True):
+class RaterAgreement(msgspec.Struct, frozen=True):
     """`cohen` is the mean over pairs of people who share items; `fleiss` needs equally many answers for each item."""
 
     alpha: Estimate
@@ -37,16 +37,16 @@ class Agreement(msgspec.Struct, frozen=True):
     pairs: int
 
 
-def agreement(ratings: Ratings, level: Level = "nominal", bootstrap: int = 1000, seed: int = 0) -> Agreement:
+def rater_agreement(ratings: Ratings, level: Level = "nominal", bootstrap: int = 1000, seed: int = 0) -> RaterAgreement:
     """Agreement on items that at least two people judged."""
     both = {item: dict(said) for item, said in ratings.items() if len(said) > 1}
     cohens = pairwise_kappas(both) if level == "nominal" else []
     cohen = sum(cohens) / len(cohens) if cohens else None
     fleiss = fleiss_kappa([list(said.values()) for said in both.values()]) if level == "nominal" else None
-    return Agreement(alpha(both, level, bootstrap, seed), fleiss, cohen, len(cohens))
+    return RaterAgreement(krippendorff_alpha(both, level, bootstrap, seed), fleiss, cohen, len(cohens))
 
 
-def alpha(
+def krippendorff_alpha(
     ratings: Ratings, level: Level = "nominal", bootstrap: int = 1000, seed: int = 0, confidence: float = 0.95
 ) -> Estimate:
     """Krippendorff's alpha, 1 − observed / expected disagreement. Its interval resamples items.

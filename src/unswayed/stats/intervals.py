@@ -1,4 +1,10 @@
-"""Estimates from observations: the value, its percentile bootstrap interval by example, and the signature of both."""
+"""Estimates from observations: the value, its percentile bootstrap interval by example, and the signature of both.
+
+A run that may stop at any time needs a confidence sequence: an interval that holds whenever one stops looking. It is
+the normal mixture of Robbins with the variance estimated, as Waudby-Smith and others do: the interval for n given
+beforehand, at a higher level that depends on n alone (`anytime_level`). Its pseudo-examples grow with the level, so
+that it also holds where few numbers differ from the others.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import erf, isfinite, log, sqrt
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +21,7 @@ from unswayed.base.errors import UsageError
 from unswayed.base.ids import content_id
 from unswayed.base.registry import VERSION
 from unswayed.base.values import Estimate
-from unswayed.stats.resample import Sample, bootstrap, sample_of
+from unswayed.stats.resample import bootstrap, sample_of
 from unswayed.stats.statistics import Array, Observations
 from unswayed.stats.student import t_quantile
 
@@ -40,19 +46,6 @@ class Resampling:
             raise UsageError(f"The seed must not be negative, as {self.seed} is.")
 
 
-class Wanted(Protocol):
-    """One number that is wanted: its examples, the items it lacks, the least and greatest it can be, its signature."""
-
-    @property
-    def signature(self) -> str: ...
-    @property
-    def missing(self) -> int: ...
-    @property
-    def span(self) -> tuple[float, float]: ...
-    def sample(self) -> Sample | None:
-        """What is resampled, or None if there is nothing that was measured."""
-
-
 @dataclass(frozen=True)
 class Question:
     """The number that some observations give, and the signature to give it."""
@@ -60,35 +53,22 @@ class Question:
     observed: Observations
     signature: str
 
-    def sample(self) -> Sample | None:
-        values = self.observed.values
-        return sample_of(values, self.observed.statistic) if len(values) else None
 
-    @property
-    def missing(self) -> int:
-        return int(self.observed.missing.sum())
-
-    @property
-    def span(self) -> tuple[float, float]:
-        return self.observed.span
-
-
-def estimates(questions: Sequence[Wanted], settings: Resampling) -> list[Estimate]:
+def estimates(questions: Sequence[Question], settings: Resampling) -> list[Estimate]:
     """An estimate for each question; costly draws are shared among them."""
-    samples = [question.sample() for question in questions]
+    columns = [question.observed for question in questions]
+    samples = [sample_of(one.values, one.statistic) if len(one.values) else None for one in columns]
     drawn = iter(bootstrap([s for s in samples if s is not None], settings.bootstrap, settings.seed))
-    return [
-        _estimate(question, sample, next(drawn) if sample is not None else None, settings)
-        for question, sample in zip(questions, samples, strict=True)
-    ]
-
-
-def _estimate(question: Wanted, sample: Sample | None, drawn: Array | None, settings: Resampling) -> Estimate:
-    value = None if sample is None else sample.value
-    if sample is None or drawn is None or value is None or not isfinite(value):
-        return Estimate(None, None, None, 0, question.missing, question.signature)
-    low, high = interval(value, drawn, sample.n, question.span, settings.level)
-    return Estimate(value, low, high, sample.n, question.missing, question.signature)
+    found = []
+    for question, sample in zip(questions, samples, strict=True):
+        missing = int(question.observed.missing.sum())
+        resamples = None if sample is None else next(drawn)
+        if sample is None or resamples is None or not isfinite(value := sample.value):
+            found.append(Estimate(None, None, None, 0, missing, question.signature))
+            continue
+        low, high = interval(value, resamples, sample.n, question.observed.span, settings.level)
+        found.append(Estimate(value, low, high, sample.n, missing, question.signature))
+    return found
 
 
 def interval(
@@ -128,12 +108,18 @@ def mean_of(found: Sequence[Estimate]) -> Estimate:
     values = [e.value for e in found if e.value is not None]
     if not k or len(values) < k:
         return Estimate(None, None, None, n, missing, signature)
-    below = [e.value - e.low for e in found if e.value is not None and e.low is not None]
-    above = [e.high - e.value for e in found if e.value is not None and e.high is not None]
+    below, above = _half_widths(found)
     mean = sum(values) / k
     low = mean - sqrt(sum(d * d for d in below)) / k if len(below) == k else None
     high = mean + sqrt(sum(d * d for d in above)) / k if len(above) == k else None
     return Estimate(mean, low, high, n, missing, signature)
+
+
+def _half_widths(found: Sequence[Estimate]) -> tuple[list[float], list[float]]:
+    """How far each value lies above the lower end of its interval, and below the upper one."""
+    below = [e.value - e.low for e in found if e.value is not None and e.low is not None]
+    above = [e.high - e.value for e in found if e.value is not None and e.high is not None]
+    return below, above
 
 
 def over_trainings(
@@ -156,8 +142,7 @@ def over_trainings(
         return Estimate(None, None, None, n, missing, signature)
     mean = sum(values) / k
     spread = t_quantile(0.5 + level / 2, k - 1) * sqrt(sum((v - mean) ** 2 for v in values) / (k - 1) / k)
-    below = [e.value - e.low for e in found if e.value is not None and e.low is not None]
-    above = [e.high - e.value for e in found if e.value is not None and e.high is not None]
+    below, above = _half_widths(found)
     low = mean - sqrt((sum(below) / k) ** 2 + spread**2) if len(below) == k else None
     high = mean + sqrt((sum(above) / k) ** 2 + spread**2) if len(above) == k else None
     if within is not None:
@@ -169,7 +154,11 @@ def sign(fields: Mapping[str, object], settings: Resampling | None = None, **mor
     """`name=value` joined by bars: the fields, how intervals are made, `more`, and the version of unswayed."""
     how = {} if settings is None else {"level": settings.level, "bootstrap": settings.bootstrap, "seed": settings.seed}
     pairs = {**fields, **how, **more, "unswayed": VERSION}
-    return "|".join(f"{name}={_plain(str(value))}" for name, value in pairs.items())
+    fields_of = []
+    for name, value in pairs.items():
+        escaped = str(value).replace("%", "%25").replace("|", "%7C")  # a bar ends a field
+        fields_of.append(f"{name}=" + "".join(c if c.isprintable() else f"%{ord(c):02X}" for c in escaped))
+    return "|".join(fields_of)
 
 
 def digest(*arrays: npt.NDArray[Any]) -> str:
@@ -179,12 +168,6 @@ def digest(*arrays: npt.NDArray[Any]) -> str:
         h.update(repr((array.dtype.str, array.shape)).encode())
         h.update(np.ascontiguousarray(array).tobytes())
     return h.hexdigest()
-
-
-def _plain(text: str) -> str:
-    """A text that can stand in a signature: one line, and no bar that would end the field."""
-    escaped = text.replace("%", "%25").replace("|", "%7C")
-    return "".join(c if c.isprintable() else f"%{ord(c):02X}" for c in escaped)
 
 
 _TIGHTEST = 1000.0  # examples at which the sequence is about as narrow as it can be

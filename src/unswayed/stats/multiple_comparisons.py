@@ -10,6 +10,7 @@ from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
+import numpy.typing as npt
 
 from unswayed.stats.statistics import Array, Ints
 from unswayed.stats.student import t_p_value
@@ -22,7 +23,7 @@ _NO_WIDTH = 1e-12
 _NORMAL = NormalDist()
 
 
-class Together:
+class JointMeans:
     """`width` means over the same examples. A mean is the sum of its numbers over that of their weights."""
 
     def __init__(self, width: int) -> None:
@@ -66,14 +67,19 @@ class Together:
         # a row with the sum v of c numbers adds v - c · mean to what its mean varies by
         varies = values - mixed * mean - mixed.T * mean[:, None] + counts * np.outer(mean, mean)
         spread = np.sqrt(np.maximum(np.diag(varies), 0.0))
-        still = spread <= _STILL * (1 + np.sqrt(np.diag(values)))
-        scale = np.where(still, 0.0, 1 / np.where(still, 1.0, spread))
-        found: Array = np.clip(varies * np.outer(scale, scale), -1.0, 1.0)
-        np.fill_diagonal(found, 1.0)
+        found = _correlation(varies, spread, spread <= _STILL * (1 + np.sqrt(np.diag(values))))
         return found if chosen is None else found[np.ix_(chosen, chosen)]
 
 
-def largest(correlation: Array, times: int, seed: int) -> Array:
+def _correlation(covariance: Array, spread: Array, still: npt.NDArray[np.bool_]) -> Array:
+    """The correlation that a covariance gives; 0 for what stands still."""
+    scale = np.where(still, 0.0, 1 / np.where(still, 1.0, spread))
+    found: Array = np.clip(covariance * np.outer(scale, scale), -1.0, 1.0)
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def draw_largest(correlation: Array, times: int, seed: int) -> Array:
     """Draws of the largest |z| among means that do not differ from zero, in ascending order."""
     width = len(correlation)
     factor = np.linalg.cholesky((correlation + _JITTER * np.eye(width)) / (1 + _JITTER)) if width else correlation
@@ -86,7 +92,7 @@ def largest(correlation: Array, times: int, seed: int) -> Array:
     return np.sort(found)
 
 
-def corrected_together(p_values: Sequence[float], drawn: Array) -> list[float]:
+def max_t_p_values(p_values: Sequence[float], drawn: Array) -> list[float]:
     """How often the largest of all would be as large as each, if none differed; never above Bonferroni's."""
     found = []
     for p in p_values:
@@ -96,10 +102,10 @@ def corrected_together(p_values: Sequence[float], drawn: Array) -> list[float]:
     return found
 
 
-def level_together(level: float, drawn: Array, width: int) -> float:
+def max_t_level(level: float, drawn: Array, width: int) -> float:
     """The level at which `width` intervals, each made by itself, cover all together with chance `level`.
 
-    An interval at this level excludes zero where `corrected_together` gives at most 1 - level.
+    An interval at this level excludes zero where `max_t_p_values` gives at most 1 - level.
     """
     one = 1 - (1 - level) / max(width, 1)
     beyond = int((1 - level) * (1 + len(drawn)) + _NO_WIDTH) - 1  # draws that may be as large
@@ -108,15 +114,15 @@ def level_together(level: float, drawn: Array, width: int) -> float:
     return max(one, level)
 
 
-_TIMES = 4_000  # draws of the largest of all
+_DRAWS = 4_000  # draws of the largest of all
 _DEALS = 1_000  # in a test of groups
 _MAX_DEALT = 40_000_000  # numbers that are dealt anew in a test of groups
-_LEAST = 400  # deals, however many examples there are
+_MIN_DEALS = 400  # however many examples there are
 _STEPS = 200  # in which the variance between sets is looked for
 
 
 @dataclass(frozen=True)
-class Apart:
+class SetComparisons:
     """For each set: its mean, that of the others, the corrected p-value of their difference, and its shrunk mean.
 
     `pairs` has the p-value of the difference of each two, and `together` the level at which the sets' own intervals
@@ -141,7 +147,7 @@ class Apart:
         return top if sure else None
 
 
-def apart_paired(total: Array, weight: Array, half: float, level: float, seed: int = 0) -> Apart:
+def compare_paired_sets(total: Array, weight: Array, half: float, level: float, seed: int = 0) -> SetComparisons:
     """Sets that share units: a row for each unit and a column for each set, of weight 0 where it has none.
 
     `half` is half of what a number can span: each error counts one unit that lies as far off, so that units that all
@@ -159,127 +165,93 @@ def apart_paired(total: Array, weight: Array, half: float, level: float, seed: i
     np.fill_diagonal(contrast, 1.0)
     difference = contrast @ value
     spread = np.sqrt(np.diag(contrast @ (covariance + floor) @ contrast.T))
-    single = [_p(d, s, df) for d, s, df in zip(difference, spread, units - 1, strict=True)]
-    drawn = largest(_correlation(contrast @ covariance @ contrast.T), _TIMES, seed)
-    p = np.array(corrected_together(single, drawn)) if width > 1 else np.ones(width)
-    every = largest(_correlation(covariance), _TIMES, seed)
+    single = [_t_test_p(d, s, df) for d, s, df in zip(difference, spread, units - 1, strict=True)]
+    correlations = []
+    for varies in (contrast @ covariance @ contrast.T, covariance):
+        deviation = np.sqrt(np.maximum(np.diag(varies), 0.0))
+        correlations.append(_correlation(varies, deviation, deviation <= _NO_WIDTH))
+    drawn, every = (draw_largest(correlation, _DRAWS, seed) for correlation in correlations)
+    p = np.array(max_t_p_values(single, drawn)) if width > 1 else np.ones(width)
     pairs = np.ones((width, width))
     for j in range(width):
         for k in range(j):
             off = covariance[j, j] + covariance[k, k] - 2 * covariance[j, k] + floor[j, j] + floor[k, k]
-            pairs[j, k] = pairs[k, j] = _p(value[j] - value[k], sqrt(off), int(min(units[j], units[k])) - 1)
-    return Apart(
-        value, value - difference, p, _shrunk(value, covariance + floor), pairs, level_together(level, every, width)
+            pairs[j, k] = pairs[k, j] = _t_test_p(value[j] - value[k], sqrt(off), int(min(units[j], units[k])) - 1)
+    return SetComparisons(
+        value, value - difference, p, _shrunk_means(value, covariance + floor), pairs, max_t_level(level, every, width)
     )
 
 
-def apart_groups(
+def compare_groups(
     total: Array, weight: Array, code: Ints, width: int, half: float, level: float, seed: int = 0
-) -> Apart:
+) -> SetComparisons:
     """Sets that share no unit: `code` is the set of each unit, -1 for none.
 
     Units are dealt to the sets anew, many times: the p-value is how often the largest difference of a set from the rest
     is then as large. That holds for sets of any size, and however skewed the numbers are, if all sets are alike. Sets
     with the same mean may vary more or less: so each difference is counted in its own standard errors, and has to pass
-    Welch's test too.
+    Welch's test too. One unit that lies `half` off is added to each error: units that all agree are not certain.
     """
     inside = code >= 0
     total, weight, code = total[inside], weight[inside], code[inside]
     n, whole = len(total), float(weight.sum())
     sums, sizes = np.bincount(code, total, width), np.bincount(code, weight, width)
     units = np.bincount(code, minlength=width)
+    others, many, many_others = n - units, np.maximum(units, 1), np.maximum(n - units, 1)
     mean = float(total.sum()) / whole if whole else 0.0
     value: Array = np.divide(sums, sizes, out=np.full(width, np.nan), where=sizes > 0)
     rest: Array = np.divide(total.sum() - sums, whole - sizes, out=np.full(width, np.nan), where=whole - sizes > 0)
-    moves = total - mean * weight
     tested = (units > 0) & (units < n)
-    standard = _Standardised(moves, units, half * whole / max(n, 1))
-    found = np.where(tested, standard(code), 0.0)
-    times = int(min(_DEALS, max(_LEAST, _MAX_DEALT // max(n, 1))))
+    moves, floor = total - mean * weight, half * whole / max(n, 1)
+    squared = moves**2
+    all_squares = float(squared.sum())
+
+    def differences(code: Ints) -> tuple[Array, Array, Array]:
+        """Of each set from the rest, in standard errors; and the squared errors of the sets' and the rests' means."""
+        total = np.bincount(code, moves, width).astype(np.float64)
+        squares = np.bincount(code, squared, width).astype(np.float64)
+        # moves sum to zero, so the sum of the rest's is -total, whose square is the same
+        own, off = (
+            np.maximum(part - total**2 / size, 0.0) / np.maximum(count - 1, 1) / size + (floor / size) ** 2
+            for part, count, size in ((squares, units, many), (all_squares - squares, others, many_others))
+        )
+        apart: Array = np.abs(total) * (1 / many + 1 / many_others)
+        return apart / np.sqrt(np.maximum(own + off, _NO_WIDTH**2)), own, off
+
+    seen, own, off = differences(code)
+    found = np.where(tested, seen, 0.0)
+    times = int(min(_DEALS, max(_MIN_DEALS, _MAX_DEALT // max(n, 1))))
     rng = np.random.Generator(np.random.PCG64(seed))
-    top = np.array([standard(rng.permutation(code))[tested].max(initial=0.0) for _ in range(times)])
-    p = (1 + (top[None, :] >= found[:, None] - _NO_WIDTH * (1 + found[:, None])).sum(axis=1)) / (1 + times)
-    p = np.where(tested, np.maximum(p, standard.p(code)), 1.0)
-    errors = standard.errors(code) * (n / max(whole, _NO_WIDTH)) ** 2
-    freedom = np.maximum(units - 1, 1)
+    top = np.array([differences(rng.permutation(code))[0][tested].max(initial=0.0) for _ in range(times)])
+    dealt = (1 + (top[None, :] >= found[:, None] - _NO_WIDTH * (1 + found[:, None])).sum(axis=1)) / (1 + times)
+    # Welch's test of each set, corrected for their number (Šidák)
+    freedom = (own + off) ** 2 / np.maximum(
+        own**2 / np.maximum(units - 1, 1) + off**2 / np.maximum(others - 1, 1), _NO_WIDTH**4
+    )
+    welch = np.array([t_p_value(float(t), max(float(df), 1.0)) for t, df in zip(seen, freedom, strict=True)])
+    welch = -np.expm1(len(welch) * np.log1p(-np.minimum(welch, 1 - _NO_WIDTH)))
+    p = np.where(tested, np.maximum(dealt, welch), 1.0)
+    errors = own * (n / max(whole, _NO_WIDTH)) ** 2
+    degrees_of = np.maximum(units - 1, 1)
     pairs = np.ones((width, width))
     for j in range(width):
         for k in range(j):
-            off = errors[j] + errors[k]
-            degrees = off**2 / max(errors[j] ** 2 / freedom[j] + errors[k] ** 2 / freedom[k], _NO_WIDTH**2)
-            pairs[j, k] = pairs[k, j] = _p(value[j] - value[k], sqrt(off), degrees)
+            both = errors[j] + errors[k]
+            degrees = both**2 / max(errors[j] ** 2 / degrees_of[j] + errors[k] ** 2 / degrees_of[k], _NO_WIDTH**2)
+            pairs[j, k] = pairs[k, j] = _t_test_p(value[j] - value[k], sqrt(both), degrees)
     known = units > 0
     shrunk = np.full(width, np.nan)
-    shrunk[known] = _shrunk(value[known], np.diag(errors[known]))
-    return Apart(value, rest, p, shrunk, pairs, level ** (1 / max(int(known.sum()), 1)))
+    shrunk[known] = _shrunk_means(value[known], np.diag(errors[known]))
+    return SetComparisons(value, rest, p, shrunk, pairs, level ** (1 / max(int(known.sum()), 1)))
 
 
-class _Standardised:
-    """The difference of each set's mean from the rest's, in standard errors of the two.
-
-    One unit that lies `half` off is added to each error, so that units that all agree are not certain.
-    """
-
-    def __init__(self, moves: Array, units: Ints, half: float) -> None:
-        self._moves, self._squares, self._half = moves, moves**2, half
-        self._units, self._rest = units, len(moves) - units
-        self._all = float(self._squares.sum())
-
-    def errors(self, code: Ints) -> Array:
-        """The squared error of each set's mean."""
-        return self._errors(*self._sums(code))[0]
-
-    def __call__(self, code: Ints) -> Array:
-        total, squares = self._sums(code)
-        found: Array = np.abs(total) * (1 / np.maximum(self._units, 1) + 1 / np.maximum(self._rest, 1))
-        return found / np.sqrt(np.maximum(sum(self._errors(total, squares)), _NO_WIDTH**2))
-
-    def p(self, code: Ints) -> Array:
-        """Those of Welch's test of each set, corrected for their number (Šidák)."""
-        own, rest = self._errors(*self._sums(code))
-        off = own**2 / np.maximum(self._units - 1, 1) + rest**2 / np.maximum(self._rest - 1, 1)
-        freedom = np.maximum((own + rest) ** 2 / np.maximum(off, _NO_WIDTH**4), 1.0)
-        single = np.array([t_p_value(float(t), float(df)) for t, df in zip(self(code), freedom, strict=True)])
-        corrected: Array = -np.expm1(len(single) * np.log1p(-np.minimum(single, 1 - _NO_WIDTH)))
-        return corrected
-
-    def _sums(self, code: Ints) -> tuple[Array, Array]:
-        width = len(self._units)
-        total, squares = (np.bincount(code, numbers, width) for numbers in (self._moves, self._squares))
-        return total.astype(np.float64), squares.astype(np.float64)
-
-    def _errors(self, total: Array, squares: Array) -> tuple[Array, Array]:
-        """Of the sets and of their rests; moves sum to zero, so the sum of the rest's is -total."""
-        own, rest = (
-            _variance(total, found, units) + (self._half / np.maximum(units, 1)) ** 2
-            for found, units in ((squares, self._units), (self._all - squares, self._rest))
-        )
-        return own, rest
-
-
-def _variance(total: Array, squares: Array, units: Ints) -> Array:
-    """Of the means of units, from their sums and sums of squares."""
-    many = np.maximum(units, 1)
-    found: Array = np.maximum(squares - total**2 / many, 0.0) / np.maximum(units - 1, 1) / many
-    return found
-
-
-def _p(difference: float, spread: float, freedom: float) -> float:
+def _t_test_p(difference: float, spread: float, freedom: float) -> float:
     if not np.isfinite(difference) or spread <= _NO_WIDTH or freedom < 1:
         return 1.0
     return t_p_value(float(difference / spread), float(freedom))
 
 
-def _correlation(covariance: Array) -> Array:
-    spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    still = spread <= _NO_WIDTH
-    scale = np.where(still, 0.0, 1 / np.where(still, 1.0, spread))
-    found: Array = np.clip(covariance * np.outer(scale, scale), -1.0, 1.0)
-    np.fill_diagonal(found, 1.0)
-    return found
-
-
-def _shrunk(value: Array, covariance: Array) -> Array:
+def _shrunk_means(value: Array, covariance: Array) -> Array:
     """The means drawn towards their common one (empirical Bayes): the more, the less they differ beyond chance.
 
     The true means are taken as normal around one mean; how much they vary is found by maximum likelihood (REML).

@@ -8,7 +8,7 @@ their counts drawn, which has the same distribution as drawing examples and cost
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -93,7 +93,11 @@ def _numbered(values: Array) -> Ints | None:
     n, width = values.shape
     code, radix = np.zeros(n, dtype=np.int64), 1
     for column in values.T:
-        levels, place = _levels(column)
+        soon = np.unique(column[:_SOON])  # most columns show all of their values soon, which saves a sort of the whole
+        place = np.minimum(np.searchsorted(soon, column), len(soon) - 1)
+        levels = soon
+        if len(column) <= _SOON or not (soon[place] == column).all():
+            levels, place = np.unique(column, return_inverse=True)
         radix *= len(levels)
         if radix > 1 << 62:
             return None
@@ -104,16 +108,6 @@ def _numbered(values: Array) -> Ints | None:
         else:
             _, code = np.unique(code, return_inverse=True)
     return code
-
-
-def _levels(column: Array) -> tuple[Array, Ints]:
-    """The distinct values in ascending order, and the place of each there. Most columns show all theirs soon."""
-    soon = np.unique(column[:_SOON])
-    place = np.minimum(np.searchsorted(soon, column), len(soon) - 1)
-    if len(column) > _SOON and (soon[place] == column).all():
-        return soon, place
-    levels, place = np.unique(column, return_inverse=True)
-    return levels, place
 
 
 def _first(code: Ints, distinct: int) -> Ints:
@@ -168,7 +162,12 @@ def _draw_examples(samples: list[Sample], times: int, seed: int) -> list[Array]:
         pieces = np.split(sums, ends[:-1], axis=1)
         return [sample.statistic(piece, n) for sample, piece in zip(samples, pieces, strict=True)]
 
-    parts = _in_threads(draw, list(_parts(times, n)))
+    slices = list(_parts(times, n))
+    if len(slices) == 1:
+        parts = [draw(slices[0])]
+    else:  # each part has a stream of its own, so the number of threads changes nothing
+        with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+            parts = list(pool.map(draw, slices))
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
@@ -230,29 +229,19 @@ def swap(a: Array, b: Array, counts: Ints, statistic: Statistic, times: int, see
     out = np.empty(times)
     for part in _parts(times, len(counts) + a.shape[1]):
         shape = part.stop - part.start, len(counts)
-        kept = _bits(rng, shape) if every_one else rng.binomial(counts, 0.5, size=shape)
+        if every_one:  # 64 coins a draw
+            words = rng.bit_generator.random_raw(-(-shape[0] * shape[1] // 64))
+            kept = np.unpackbits(words.view(np.uint8), count=shape[0] * shape[1]).reshape(shape)
+        else:
+            kept = rng.binomial(counts, 0.5, size=shape)
         signed = 2.0 * (kept.astype(np.float64) @ difference) - counts @ difference
         out[part] = statistic((total - signed) / 2, n) - statistic((total + signed) / 2, n)
     return out
 
 
-def _bits(rng: np.random.Generator, shape: tuple[int, int]) -> npt.NDArray[np.uint8]:
-    size = shape[0] * shape[1]
-    words = rng.bit_generator.random_raw(-(-size // 64))
-    return np.unpackbits(words.view(np.uint8), count=size).reshape(shape)
-
-
 def _parts(times: int, width: int) -> Iterator[slice]:
     step = max(1, _CELLS // max(width, 1))
     return (slice(at, min(at + step, times)) for at in range(0, times, step))
-
-
-def _in_threads(work: Callable[[slice], list[Array]], parts: list[slice]) -> list[list[Array]]:
-    """Each part has a stream of its own, so the number of threads changes nothing."""
-    if len(parts) == 1:
-        return [work(parts[0])]
-    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
-        return list(pool.map(work, parts))
 
 
 def draw_counts(rng: np.random.Generator, samples: int, n: int) -> Counts:

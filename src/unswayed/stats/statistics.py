@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-# Of a mean: of numbers anywhere in their span; of such as are zero as a rule; of such that are tested against zero, for
-# which it matters less how far off the unseen ones may be.
-MeanKind = Literal["share", "difference", "contrast"]
+MeanKind = Literal[
+    "share",  # the mean of numbers that may lie anywhere in their span
+    "difference",  # the mean of differences, most of which are zero
+    "contrast",  # the mean of differences that is tested against zero: unseen numbers matter less than for a difference
+]
 
 
 def ratio(above: Array, below: Array) -> Array:

@@ -53,24 +53,20 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
     if x > (a + 1) / (a + b + 2):
         return 1 - _incomplete_beta(b, a, 1 - x)
     front = exp(a * log(x) + b * log1p(-x) + lgamma(a + b) - lgamma(a) - lgamma(b)) / a
-    return front * _fraction(a, b, x)
-
-
-def _fraction(a: float, b: float, x: float) -> float:
-    """Lentz's evaluation: d is the running reciprocal of the denominators' ratio, c of the numerators'."""
-    c, d = 1.0, 1 / _away(1 - (a + b) * x / (a + 1))
+    # Lentz's evaluation: d is the running reciprocal of the denominators' ratio, c of the numerators'
+    c, d = 1.0, 1 / _off_zero(1 - (a + b) * x / (a + 1))
     value = d
     for m in range(1, 10_000):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         for term in (even, odd):
-            d = 1 / _away(1 + term * d)
-            c = _away(1 + term / c)
+            d = 1 / _off_zero(1 + term * d)
+            c = _off_zero(1 + term / c)
             value *= c * d
         if abs(c * d - 1) < 1e-15:
             break
-    return value
+    return front * value
 
 
-def _away(number: float) -> float:
+def _off_zero(number: float) -> float:
     return number if abs(number) > _TINY else _TINY

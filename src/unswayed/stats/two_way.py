@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unswayed.stats.normal import below, place
+from unswayed.stats.normal import normal_cdf, normal_quantile
 from unswayed.stats.statistics import Array, Ints
 
 _WARM_UP, _KEPT = 200, 800
@@ -83,7 +83,9 @@ def _drawn(cells: Cells, rng: np.random.Generator) -> Iterator[Array]:
     for turn in range(_WARM_UP + _KEPT):
         level = middle + by_row.value[cells.row] + by_column.value[cells.column]
         if cells.binary:
-            score = _beyond(sign * level, rng) * sign
+            # normal variables around the levels, each drawn from the side of zero on which its score is
+            means = sign * level
+            score = (means - normal_quantile(rng.random(len(means)) * normal_cdf(means))) * sign
         for levels in (by_row, by_column):
             own = levels.value[levels.at]
             levels.draw(score - level + own, chance, rng)
@@ -97,8 +99,3 @@ def _drawn(cells: Cells, rng: np.random.Generator) -> Iterator[Array]:
             whole = middle + by_row.value[:, None] + by_column.value + chance**0.5 * rng.standard_normal(cells.shape)
             made = (whole > 0).astype(np.float64) if cells.binary else whole * spread + centre
             yield (known + np.where(seen, 0.0, made).sum(axis=1)) / cells.shape[1]
-
-
-def _beyond(level: Array, rng: np.random.Generator) -> Array:
-    """Normal variables with these means, each drawn from its part above zero."""
-    return level - place(rng.random(len(level)) * below(level))

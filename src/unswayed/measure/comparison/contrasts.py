@@ -23,7 +23,7 @@ from unswayed.measure.set_scores import ClassSums, Layout, SetScore, class_sums
 from unswayed.measure.spill import Spill, Tally
 from unswayed.score import Scorer
 from unswayed.stats import Array, Ints, Mean, MeanKind, Numbers, Observations, Ratio, mean_interval, numbers_of
-from unswayed.stats.multiple_comparisons import Together
+from unswayed.stats.multiple_comparisons import JointMeans
 
 if TYPE_CHECKING:
     pass
@@ -247,7 +247,7 @@ class GatheredContrasts:
         self.contrasts: list[dict[Place, Contrast]] = [{} for _ in pairs]
         self.answers = [Tallied() for _ in pairs]
         self._column: dict[Contrast, int] = {}
-        self._together = Together(0)
+        self._together = JointMeans(0)
         if scorer is not None and not scorer.linear:
             for parts in _parts(pairs):
                 self._lay_out(parts, scorer)
@@ -275,7 +275,7 @@ class GatheredContrasts:
         for contrast, one, other in self._columns(parts):
             if contrast not in self._column:
                 self._column[contrast] = len(self._column)
-                self._together = Together(len(self._column))
+                self._together = JointMeans(len(self._column))
             given.append(
                 (one.examples, *contrast.add(one, other, None if clusters is None else clusters[one.examples]))
             )

@@ -22,7 +22,7 @@ from unswayed.measure.gates import ALL, AT_LEAST, Limits, limits_of, spelled, sp
 from unswayed.measure.results import Cells, Tabular, aligned, html, load_from, save_to
 from unswayed.run.plan import GateOn, MeasurePlan
 from unswayed.stats import Numbers, correct, mean_interval
-from unswayed.stats.multiple_comparisons import corrected_together, largest, level_together
+from unswayed.stats.multiple_comparisons import draw_largest, max_t_level, max_t_p_values
 from unswayed.storage.files import as_path
 
 if TYPE_CHECKING:
@@ -274,9 +274,9 @@ def tested_together(
     p_values = [contrast.p for contrast in known if contrast.p is not None]
     level, width = plan.level, len(known)
     if correction == "max-t":
-        drawn = largest(found.correlation(known), plan.bootstrap, plan.seed) if width > 1 else None
-        corrected = p_values if drawn is None else corrected_together(p_values, drawn)
-        level = level if drawn is None else level_together(level, drawn, width)
+        drawn = draw_largest(found.correlation(known), plan.bootstrap, plan.seed) if width > 1 else None
+        corrected = p_values if drawn is None else max_t_p_values(p_values, drawn)
+        level = level if drawn is None else max_t_level(level, drawn, width)
     else:
         corrected = [p for p in correct(p_values, correction) if p is not None]
         level = level if correction == "none" else 1 - (1 - level) / max(width, 1)

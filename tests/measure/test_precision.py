@@ -1,4 +1,4 @@
-"""What a run could have detected, held against simulated runs, and the command."""
+"""The precision of a run: what it could have detected, held against simulated runs, and rules to end it early."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import unswayed
-from unswayed.base.errors import NothingEvaluated, UsageError
+from unswayed.base.errors import NothingEvaluated, UnknownName, UsageError
 from unswayed.base.values import Estimate
 from unswayed.measure.people import Sampled, Sources
-from unswayed.measure.precision import Design, _least_mean, _least_share
+from unswayed.measure.precision import Design, _least_mean, _least_share, stop_rules
 from unswayed.stats import mean_interval
 
 Z = 0.8416212
@@ -134,3 +134,87 @@ def test_what_can_not_be_said() -> None:
         power_of(Nothing())  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="between 0 and 1"):
         power_of(Nothing(), power=1.2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "measure", "within"),
+    [("drop±0.02", "drop", 0.02), ("drop+-.02", "drop", 0.02), (" flips +/- 0.1 ", "flips", 0.1)],
+)
+def test_rules(text: str, measure: str, within: float) -> None:
+    assert stop_rules([text])[0][:2] == (measure, within)
+
+
+@pytest.mark.parametrize(
+    "text", ["drop", "drop=0.02", "drop±", "drop±wide", "drop±0", "drop±-1", "drop±nan", "±0.02", ""]
+)
+def test_rules_that_are_none(text: str) -> None:
+    with pytest.raises(UsageError, match=r"stop_when= takes a measure and a width, such as drop±0\.02"):
+        stop_rules([text])
+
+
+def test_a_measure_that_there_is_none_of() -> None:
+    with pytest.raises(UnknownName, match="no measure to stop on named 'drops'. Did you mean 'drop'"):
+        stop_rules(["drops±0.02"])
+
+
+def data(n: int) -> list[dict[str, str]]:
+    names = ["odd" if i % 2 else "even" for i in range(n)]
+    return [{"text": f"number {i} is {name}", "label": name} for i, name in enumerate(names)]
+
+
+def predict(batch: list[dict[str, str]]) -> list[str]:
+    return ["odd" if "odd" in inputs["text"] else "even" for inputs in batch]
+
+
+def test_a_run_ends_early_and_says_so(tmp_path: Path) -> None:
+    early = {"to": tmp_path / "run", "stop_when": "drop±0.1", "within": 0.05}
+    found = unswayed.check(predict, data(1500), "spoken/filler_end", **early)
+    assert found.within is not None
+    assert found.within.whole.high == found.drop.high, "whenever the run stops"
+    n = found.drop.n
+    assert 32 <= n < 300
+    assert found.drop.low is not None
+    assert found.drop.high is not None
+    assert 0 < (found.drop.high - found.drop.low) / 2 <= 0.1
+    assert f"on {n} of 1,500 examples, a random sample: the run ended early, when drop±0.1 was reached." in repr(found)
+    assert found.asked < 1000
+    again = unswayed.check(predict, data(1500), "spoken/filler_end", to=tmp_path / "run", stop_when="drop±0.1")
+    assert (again.asked, again.reused) == (0, pytest.approx(found.asked, abs=0))
+    narrower = unswayed.check(predict, data(1500), "spoken/filler_end", to=tmp_path / "run", stop_when=["drop±0.04"])
+    assert n < narrower.drop.n < 1500
+    fixed = unswayed.measure_run(tmp_path / "run")
+    assert fixed.drop == narrower.drop  # opened later, it is the same number
+    whole = unswayed.check(predict, data(1500), "spoken/filler_end", to=tmp_path / "run")
+    assert whole.drop.n == 1500
+    assert "sample" not in whole.validity
+
+
+def test_what_is_not_reached_is_said(tmp_path: Path) -> None:
+    plan = unswayed.Plan(run=unswayed.SystemPlan(stop_when=("drop±0.001", "flips±0.5")))
+    suite = unswayed.make_suite(data(60), "spoken/filler_end")
+    verdict = unswayed.carry_out(plan, tmp_path / "run", system=predict, suite=suite)
+    assert verdict.results.drop.n == 60
+    assert verdict.exit_code == 0
+    assert [w for w in verdict.warnings if "was not reached" in w] == [
+        f"drop±0.001 was not reached: the interval of drop is ±{verdict.results.drop.high:.3g}."
+    ]
+
+
+def test_scores_of_whole_sets_are_refused() -> None:
+    with pytest.raises(UsageError, match="needs a mean over examples, and macro_f1 is a score of the whole set"):
+        unswayed.check(predict, data(60), "spoken/filler_end", scores="macro_f1", stop_when="drop±0.02")
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in data(600)))
+    (tmp_path / "clf.py").write_text(
+        "def predict(batch): return ['odd' if 'odd' in inputs['text'] else 'even' for inputs in batch]\n"
+    )
+    commands.unswayed("vary", "mine.jsonl", "--with", "spoken/filler_end", "-o", "suite/", cwd=tmp_path, check=True)
+    run = ("run", "suite/", "--system", "clf:predict", "-o", "run/", "--format", "json", "--stop-when")
+    done = json.loads(commands.unswayed(*run, "drop±0.02", cwd=tmp_path, check=True).stdout)
+    assert done["validity"]["sample"]["why"] == "enough"
+    assert done["validity"]["sample"]["examples"] == done["drop"]["n"] < 600
+    bad = commands.unswayed(*run, "dorp±0.02", cwd=tmp_path)
+    assert bad.returncode == 4
+    assert "Did you mean 'drop'?" in bad.stderr

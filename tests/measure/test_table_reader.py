@@ -10,21 +10,19 @@ import tracemalloc
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
-from unswayed.base.errors import StoredFileError
 from unswayed.base.task import task_named
-from unswayed.base.values import Output
-from unswayed.measure import pair_scores, spill, table_reader
+from unswayed.base.values import Example, Output, Variant
+from unswayed.measure import run_table, spill, table_reader
 from unswayed.measure.comparison.runs import compare
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.people import measure_people
 from unswayed.measure.run_table import PairCodes
-from unswayed.measure.spill import Distinct, Spill, Tally
-from unswayed.measure.table_reader import read_table
+from unswayed.measure.spill import Spill
+from unswayed.measure.table_reader import joined_outputs, read_table
 from unswayed.run.block import in_blocks
 from unswayed.score import scorers
-from unswayed.stats import count_rows
 
 
 @pytest.fixture
@@ -33,7 +31,7 @@ def in_parts(monkeypatch):
 
     def cut(size):
         monkeypatch.setattr(table_reader, "VARIANTS_A_PART", size)
-        monkeypatch.setattr(pair_scores, "_PAIRS", size)
+        monkeypatch.setattr(run_table, "_PAIRS", size)
         monkeypatch.setattr(spill, "_IN_MEMORY", 1000)
         monkeypatch.setattr(spill, "_BLOCK", 80)
         monkeypatch.setattr(spill, "_AT_ONCE", 30)
@@ -99,7 +97,7 @@ def test_runs_whose_parts_end_elsewhere_are_compared_all_the_same(fake_run, in_p
     both = (one, other, fake_run(rows))
     whole = compare(*both, bootstrap=50, sanity=False, groups=[])
     in_parts(333)
-    monkeypatch.setattr(pair_scores, "_BYTES", 3000)
+    monkeypatch.setattr(run_table, "_BYTES", 3000)
     assert compare(*both, bootstrap=50, sanity=False, groups=[]) == whole
 
 
@@ -147,56 +145,6 @@ def test_items_that_are_far_from_their_place_are_refused(fake_run, in_parts):
         measure_run(run)
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.lists(st.sampled_from([0.0, 0.5, 1.0, 1 / 3]), min_size=2, max_size=2), min_size=1, max_size=120),
-    st.integers(1, 50),
-)
-def test_a_tally_counts_as_all_at_once(rows, step):
-    values = np.array(rows)
-    kept = Tally(Spill())
-    for at in range(0, len(values), step):
-        kept.add(values[at : at + step])
-    for found, expected in zip(kept.rows(), count_rows(values), strict=True):
-        np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("levels", [3, 10**9])
-def test_a_tally_of_many_rows(levels):
-    values = np.random.default_rng(0).integers(0, levels, (20_000, 1)).astype(float)
-    kept = Tally(Spill())
-    for block in np.array_split(values, 7):
-        kept.add(block)
-    for found, expected in zip(kept.rows(), count_rows(values), strict=True):
-        np.testing.assert_array_equal(found, expected)
-
-
-@given(st.lists(st.integers(0, 300)))
-def test_distinct_hashes_are_counted(numbers):
-    seen = Distinct(Spill())
-    for number in numbers:
-        seen.add(np.array([number], dtype=np.uint64))
-    assert seen.count() == len(set(numbers))
-
-
-def test_distinct_hashes_are_counted_in_blocks(in_parts):
-    in_parts(20)
-    seen = Distinct(Spill())
-    for number in range(1000):
-        seen.add(np.array([number % 700], dtype=np.uint64))
-    assert (seen.n, seen.count()) == (1000, 700)
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
-def test_no_room_is_told_with_the_way_out():
-    kept = Spill()
-    kept._file.close()
-    with open("/dev/full", "wb", buffering=0) as full:
-        kept._file = full
-        with pytest.raises(StoredFileError, match="TMPDIR"):
-            kept.put(np.zeros(10))
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "wait4"), reason="peak memory is not told here")
 def test_memory_does_not_grow_with_the_suite(tmp_path):
@@ -231,3 +179,37 @@ def peak(folder, *arguments):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return int((folder / "peak.txt").read_text()) / 1024
+
+
+values = st.sampled_from(["a", "b", "", 1, True, 0, False, None, 1.0, -0.0, 0.0])
+failures = st.sampled_from(["no", "late"]).map(lambda error: Output(None, error))
+outputs = st.one_of(values.map(Output), st.lists(values, max_size=2).map(Output), failures)
+
+
+def spelled(output: Output) -> str:
+    """Tells 1 from True and from 1.0, and 0.0 from -0.0."""
+    return repr((output.value, output.error))
+
+
+@given(st.lists(st.tuples(outputs, st.lists(outputs, max_size=3)), min_size=1, max_size=12))
+def test_every_item_keeps_its_output(answered):
+    items = [
+        (
+            Example(i, str(i), {"text": f"{i}"}, "a"),
+            clean,
+            [
+                (Variant(i, str(i), d, "x/y", "x", "same", {"text": f"{i} {d}"}, "a", ""), o)
+                for d, o in enumerate(varied)
+            ],
+        )
+        for i, (clean, varied) in enumerate(answered)
+    ]
+    (plain,), (joined,) = list(in_blocks(items)), list(joined_outputs(in_blocks(items)))
+    for column in ("clean_out", "out"):
+        found, expected = (
+            [spelled(block.outputs[number]) for number in getattr(block, column)] for block in (joined, plain)
+        )
+        assert found == expected
+    simple = [spelled(o) for o in joined.outputs if type(o.value) in (str, int, bool, type(None))]
+    assert len(simple) == len(set(simple))
+    assert set(joined.clean_out.tolist()) | set(joined.out.tolist()) == set(range(len(joined.outputs)))
