@@ -33,6 +33,8 @@ docs: $(VENV)/.dev
 	$(BIN)/python docs/make_cli_page.py
 	$(BIN)/python docs/make_reference_page.py
 	$(BIN)/python docs/make_names_page.py
+	$(BIN)/python docs/make_tables.py
+	$(BIN)/python docs/make_llms_txt.py
 
 # The versions that `make` installs. Renew them, then run the tests with them.
 constraints: $(VENV)/.dev

@@ -12,7 +12,9 @@ import runpy
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 
 import commands
 import pytest
@@ -50,7 +52,7 @@ def check_shown(shown: str, printed: str, command: str) -> None:
     """Each line that a page shows below a command is one that the command prints, and in this order."""
     rest = iter([line.rstrip() for line in printed.splitlines()])
     for line in shown.splitlines():
-        if line.strip() not in ("", "…"):
+        if line.strip(" ─") not in ("", "…"):  # rules are as wide as the widest row, also of those left out
             assert line.rstrip() in rest, f"$ {command}\ndoes not print the line\n{line}\nbut\n{printed}"
 
 
@@ -70,6 +72,13 @@ def test_examples_work(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
                 exec(compile(text, str(page), "exec"), names)
         elif kind == "console":
             run_console(text, tmp_path)
+
+
+def test_tests_and_tools_that_pages_name_are_there() -> None:
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+        named = re.findall(r"`((?:tests|tools|benchmarks)/[a-z_/\d]+\.py)`", text)
+        assert [file for file in named if not (ROOT / file).exists()] == [], page.name
 
 
 def test_every_command_and_operator_is_documented() -> None:
@@ -157,22 +166,82 @@ def test_every_public_name_has_a_docstring_with_an_example(name: str) -> None:
     assert "Example: `" in (inspect.getdoc(getattr(unswayed, name)) or "")
 
 
-def test_the_walk_from_a_file_to_a_report_is_true() -> None:
-    """Its modules exist; none imports a later one; each but the first imports one before it."""
-    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("## From a file to a report")[1]
-    walk = re.findall(r"^\d+\. `([\w/]+)\.py`", text.split("\n## ")[0], re.M)
-    assert len(walk) == 15
-    names = [f"unswayed.{step.replace('/', '.')}" for step in walk]
-    for i, step in enumerate(walk):
-        tree = ast.parse((ROOT / f"src/unswayed/{step}.py").read_text(encoding="utf-8"))
-        imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-        assert not imported & set(names[i:]), f"{step} imports a later step"
-        doors = {name.rpartition(".")[0] for name in names[:i]} - {"unswayed"}
-        assert i == 0 or imported & ({*names[:i]} | doors), f"{step} imports no step before it"
+def walk() -> list[str]:
+    """The modules of docs/architecture.md's walk, in its order."""
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").split("## A walk in twelve modules")[1]
+    return re.findall(r"^\d+\. `([\w/]+\.py)`", text.split("\n## ")[0], re.M)
 
 
-GENERATED = {"benchmarks.md", "cli.md", "names.md", "reference.md"}
-PLAIN = [page for page in PAGES if page.name not in GENERATED]
+def test_a_check_goes_through_the_walk_of_the_architecture(tmp_path: Path) -> None:
+    assert 6 <= len(walk()) <= 12
+    source = ROOT / "src/unswayed"
+    assert [step for step in walk() if not (source / step).exists()] == []
+    crossed = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name != "<module>":
+            crossed.add(frame.f_code.co_filename)
+
+    rows = [{"text": f"play song number {n}", "label": "ab"[n % 2]} for n in range(40)]
+    sys.setprofile(note)
+    try:
+        to = tmp_path / "run"
+        print(unswayed.check(predict_letter, rows, "keyboard/adjacent", language="en", seed=7, to=to))
+    finally:
+        sys.setprofile(None)
+    assert [step for step in walk() if str(source / step) not in crossed] == []
+
+
+def predict_letter(batch: Sequence[Mapping[str, str]]) -> list[str]:
+    return ["ab"[len(item["text"]) % 2] for item in batch]
+
+
+def test_the_pages_are_few_and_short() -> None:
+    """At most 40 pages and 75,000 words that people wrote.
+
+    Not counted: pages and tables that `make docs` and `python -m benchmarks` write, and in the studies, tables and
+    read-outs of stored results. Those of pages stand between marks, `<!-- NAME -->` and `<!-- end … -->`.
+    """
+    pages = [page for page in (ROOT / "docs").glob("*.md") if page.name not in MADE]
+    words = {page.name: len(written(page).split()) for page in pages}
+    assert len(pages) <= 40
+    assert sum(words.values()) <= 75_000, sorted(words.items(), key=lambda item: -item[1])
+
+
+MADE = {"cli.md", "names.md", "reference.md"}
+STUDIES = {"nature.md", "readin.md", "parte.md", "nano.md", "llm_study.md", "realism.md", "dialect.md"}
+
+
+def written(page: Path) -> str:
+    """The text of a page that people wrote, with its examples."""
+    text = re.sub(
+        r"^<!-- \w[\w ]* -->\n.*?^<!-- end[\w ]* -->", "", page.read_text(encoding="utf-8"), flags=re.M | re.S
+    )
+    return re.sub(r"^\|.*\|$", "", text, flags=re.M) if page.name in STUDIES else text
+
+
+def test_what_is_counted_as_written() -> None:
+    page = ROOT / "docs/parte.md"
+    assert "<!-- recounted -->" in page.read_text(encoding="utf-8")
+    assert "<!-- recounted -->" not in written(page)
+    assert "| hypothesis |" not in written(page)
+    assert "## Models trained here" in written(page)
+
+
+@pytest.mark.parametrize("name", ["operators", "typing"])
+def test_tables_are_made_from_the_code(name: str) -> None:
+    made = runpy.run_path(str(ROOT / "docs/make_tables.py"))
+    assert (ROOT / f"docs/{name}.md").read_text(encoding="utf-8") == made["page"](name), "run `make docs`"
+
+
+def test_llms_txt_names_every_page() -> None:
+    text = (ROOT / "docs/llms.txt").read_text(encoding="utf-8")
+    assert text == runpy.run_path(str(ROOT / "docs/make_llms_txt.py"))["page"](), "run `make docs`"
+    listed = {name.removesuffix("/").removesuffix(".html") for name in re.findall(r"\]\(([^)]+)\)", text)}
+    assert listed == {page.stem for page in (ROOT / "docs").glob("*.md")}
+
+
+PLAIN = [page for page in PAGES if page.name not in MADE]
 
 
 def sentences(text: str) -> list[str]:
@@ -193,6 +262,6 @@ def sentences(text: str) -> list[str]:
 @pytest.mark.parametrize("page", PLAIN, ids=lambda page: page.name)
 def test_sentences_are_short(page: Path) -> None:
     """No sentence over 30 words in any page that people wrote."""
-    found = sentences(page.read_text(encoding="utf-8"))
+    found = sentences(written(page))
     assert found
     assert [s for s in found if len(re.findall(r"\w[\w'’./-]*", s)) > 30] == []

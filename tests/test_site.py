@@ -34,6 +34,12 @@ def test_every_page_is_there(site: Path) -> None:
         assert f"--with {name}" in re.sub(r"<[^>]+>", "", shown)
 
 
+def test_llms_txt_is_at_the_root_and_its_links_lead_somewhere(site: Path) -> None:
+    links = re.findall(r"\]\(([^)]+)\)", (site / "llms.txt").read_text(encoding="utf-8"))
+    assert len(links) > 30
+    assert [link for link in links if not (site / link).exists()] == []
+
+
 def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
     loads = re.compile(r'<(?:script|img|iframe|source)[^>]+src="(https?:)?//|<link[^>]+rel="stylesheet"[^>]+//')
     for page in site.rglob("*.html"):

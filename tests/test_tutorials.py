@@ -18,7 +18,7 @@ TOOL = runpy.run_path(str(ROOT / "tools/make_notebooks.py"))
 def test_there_are_six() -> None:
     names = {"chinese_pairs", "classifier", "collecting", "metric", "ner", "prompt"}
     assert {file.stem for file in NOTEBOOKS} == names
-    page = (ROOT / "docs/tutorials.md").read_text("utf-8")
+    page = (ROOT / "docs/howto.md").read_text("utf-8")
     assert all(f"tutorials/{name}.ipynb" in page for name in names)
 
 

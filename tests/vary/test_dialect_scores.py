@@ -1,4 +1,4 @@
-"""docs/dialect_operators.md prints what the benchmark counts, and each dialect operator reaches 80%."""
+"""docs/dialect.md prints what the benchmark counts, and each dialect operator reaches 80%."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks._dialect_choices import KEPT, MADE, NEITHER, Choice, share
 from benchmarks._measure import SHARED
 from unswayed.vary.dialect import read_table
 
-PAGE = (Path(__file__).parents[2] / "docs/dialect_operators.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/dialect.md").read_text(encoding="utf-8")
 needs_data = pytest.mark.skipif(not (SHARED / "redial").is_dir(), reason="../shared/data is not here")
 
 

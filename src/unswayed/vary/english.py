@@ -1,7 +1,7 @@
 """English words in their sentence: parts of speech and inflected forms.
 
 Tags come from look-ups: each word's possible tags, then what its neighbours say. `tools/make_tagger.py` makes the
-tables; docs/spoken.md reports how well they do. Tags are Penn's, with VBP in VB, all wh-words W, and names NNP.
+tables; docs/speech.md reports how well they do. Tags are Penn's, with VBP in VB, all wh-words W, and names NNP.
 """
 
 from __future__ import annotations

@@ -19,16 +19,22 @@ from unswayed.run.record import Run
 from unswayed.systems.template import Template
 
 pytestmark = pytest.mark.slow
-PAGE = Path(__file__).parents[3] / "docs" / "llm_server.md"
+PAGE = Path(__file__).parents[3] / "docs" / "http.md"
+SECTION = "## Your own language model, behind a server\n"
 UNSWAYED = [sys.executable, "-m", "unswayed"]
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
 
 
+def section() -> str:
+    """The part of the page that these tests hold to be true."""
+    return PAGE.read_text(encoding="utf-8").split(SECTION)[1].split("\n## ")[0]
+
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the page's files and suite."""
+    """A folder with the section's files and suite."""
     place = tmp_path_factory.mktemp("page")
-    for _, text in _FENCE.findall(PAGE.read_text(encoding="utf-8")):
+    for _, text in _FENCE.findall(section()):
         first, _, rest = text.partition("\n")
         if first.startswith("# file: "):
             (place / first.removeprefix("# file: ")).write_text(rest, encoding="utf-8")
@@ -38,8 +44,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def commands(kind: str) -> list[list[str]]:
-    """The page's own calls of unswayed."""
-    blocks = [text for found, text in _FENCE.findall(PAGE.read_text(encoding="utf-8")) if found == kind]
+    """The section's own calls of unswayed."""
+    blocks = [text for found, text in _FENCE.findall(section()) if found == kind]
     lines = [line.removeprefix("$ ") for text in blocks for line in text.splitlines()]
     return [[*UNSWAYED, *shlex.split(line)[1:]] for line in lines if line.startswith("unswayed ")]
 

@@ -60,7 +60,7 @@ def test_there_are_layouts_for_many_languages() -> None:
 
 
 def test_the_page_has_every_language() -> None:
-    page = (Path(__file__).parents[3] / "docs/layouts.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs/typing.md").read_text("utf-8")
     for language in LANGUAGES:
         board = layout_for(language)
         shown = f"| `{board.name}` | {board.title} |"

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from unswayed.base import Example, UsageError, option_name
 from unswayed.data import ReadOptions, read_examples
-from unswayed.lab.training.tuning import tune_model
 from unswayed.papers.parte.nli import Nli
 from unswayed.systems import System, minilm_folder, open_system, systems
 
@@ -61,7 +60,7 @@ def _one(recipe: Recipe, examples: Sequence[Example], seed: int) -> System:
     settings = {"seed": seed, "epochs": recipe.epochs, "threads": 1}
     if recipe.model == "minilm":
         given = {**_MINILM, **{name: value for name, value in settings.items() if value is not None}}
-        tune_model(
+        systems.get("hf/classify").train(  # type: ignore[attr-defined]
             minilm_folder(), examples, None, task="classify", to=folder, settings=given, progress=True, max_length=128
         )
     else:

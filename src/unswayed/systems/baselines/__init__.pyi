@@ -1,18 +1,5 @@
-from unswayed.systems.saved import (
-    Arrays,
-    Floats,
-    Quiet,
-    Rows,
-    SavedCard,
-    SavedSystem,
-    Vocabulary,
-    best_labels,
-    hashed,
-    is_card,
-    learnable_examples,
-    numbered,
-    two_fields,
-)
+from unswayed.systems.linear import Floats, Rows, Vocabulary, best_labels, hashed
+from unswayed.systems.saved import Arrays, Quiet, SavedCard, SavedSystem, numbered, two_fields
 
 __all__ = [
     "Arrays",
@@ -24,8 +11,6 @@ __all__ = [
     "Vocabulary",
     "best_labels",
     "hashed",
-    "is_card",
-    "learnable_examples",
     "numbered",
     "two_fields",
 ]

@@ -1,0 +1,242 @@
+"""The one training loop: steps, averaged weights, a score on dev after each epoch, and checkpoints to go on from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from unswayed.base.errors import StoredFileError, UsageError, option
+from unswayed.base.json import decode
+from unswayed.base.progress import Progress
+from unswayed.base.seeds import Seeds
+from unswayed.storage.files import write_atomically
+from unswayed.systems.device import beside, home, learning, out_of_memory, placed
+from unswayed.systems.training import TrainingSettings, seeded
+
+Tensors = dict[str, Tensor]
+_KEY = "unswayed"  # the only entry of the metadata, whose order would otherwise change from run to run
+
+
+def packed(tensors: Tensors, text: bytes) -> bytes:
+    """The content of a file, the same for the same tensors and text."""
+    from safetensors.torch import save
+
+    return save(_apart(tensors), metadata={_KEY: text.decode()})
+
+
+def _apart(tensors: Tensors) -> Tensors:
+    """Weights that a network uses in two places are written twice: safetensors takes no shared ones."""
+    seen: set[int] = set()
+    found = {}
+    for name, tensor in tensors.items():
+        tensor = home(tensor).contiguous()
+        found[name] = tensor.clone() if tensor.data_ptr() in seen else tensor
+        seen.add(tensor.data_ptr())
+    return found
+
+
+def read_packed(file: Path) -> tuple[Tensors, bytes]:
+    """The tensors and the text; raises StoredFileError where the file is not one that was written here."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(file, framework="pt") as stored:
+            text = (stored.metadata() or {})[_KEY]
+            return {name: stored.get_tensor(name) for name in stored.keys()}, text.encode()  # noqa: SIM118
+    except (OSError, SafetensorError, KeyError) as error:
+        raise StoredFileError(f"{file}: this can't be read ({error}). Train again, or remove it.") from error
+
+
+class _Held(msgspec.Struct):
+    plan: str
+    state: msgspec.Raw
+
+
+class Checkpoint:
+    """Where a training of one plan can go on from. A checkpoint of another plan is refused."""
+
+    def __init__(self, file: Path, plan: str) -> None:
+        self.file, self.plan = file, plan
+
+    def read(self) -> tuple[Tensors, bytes] | None:
+        if not self.file.exists():
+            return None
+        tensors, text = read_packed(self.file)
+        held = decode(text, _Held)
+        if held.plan != self.plan:
+            raise UsageError(
+                f"{self.file.parent} holds an unfinished training on other data or with other options. "
+                f"Choose another folder, use {option('overwrite')}, or delete it."
+            )
+        return tensors, bytes(held.state)
+
+    def write(self, tensors: Tensors, state: bytes) -> None:
+        text = msgspec.json.encode(_Held(self.plan, msgspec.Raw(state)))
+        write_atomically(self.file, packed(tensors, text))
+
+    def remove(self) -> None:
+        self.file.unlink(missing_ok=True)
+
+
+_TOGETHER = 20  # batches that are cut from one stretch of the shuffled data, so that their texts are of like length
+_WARM_UP = 200  # steps at most, and a tenth of all
+_LOWEST = 0.02  # of the learning rate, at the end
+_CLIP = 5.0
+
+
+class History(msgspec.Struct):
+    """How far a training has come."""
+
+    scores: list[float] = []  # end to end on dev, an epoch each
+    best: int = -1  # the epoch whose weights are kept
+
+    @property
+    def score(self) -> float:
+        return self.scores[self.best] if self.scores else 0.0
+
+    def finished(self, epochs: int, patience: int) -> bool:
+        done = len(self.scores)
+        no_better = done > 0 and (done - 1 - self.best >= patience or self.score == 1.0)
+        return done >= epochs or no_better
+
+
+class Loop:
+    """Trains a network, which ends with the averaged weights of the epoch that did best on dev.
+
+    Extend with how examples become a batch, and with the score.
+    """
+
+    def __init__(self, network: Any, lengths: Sequence[int], seeds: Seeds) -> None:
+        """`lengths` are those of the examples; the network is a torch module as `slu._batch.Network` is."""
+        self.network = network = placed(network, learning())
+        self.settings: TrainingSettings = network.settings
+        self.history = History()
+        self._seeds = seeds
+        self._lengths = lengths
+        self._averaged = deepcopy(network) if self.settings.average else network
+        self._best: Tensors = {}
+        self._optimisers = [
+            torch.optim.AdamW(part, lr=self.settings.lr, weight_decay=self.settings.weight_decay, fused=True)
+            for part in network.parts()
+        ]
+
+    def collated(self, chosen: list[int]) -> tuple[Any, Any]:
+        """The batch and the gold of these examples, as the network's loss takes them."""
+        raise NotImplementedError
+
+    def score(self, network: Any) -> float:
+        """How well a network does on dev, from 0 to 1."""
+        raise NotImplementedError
+
+    def run(self, checkpoint: Checkpoint | None, progress: Progress) -> History:
+        """Goes on from the checkpoint, if there is one, and leaves one after each epoch."""
+        if checkpoint and (stored := checkpoint.read()):
+            self._restore(*stored)
+            progress.skip(len(self.history.scores) * len(self._lengths))
+        while not self.history.finished(self.settings.epochs, self.settings.patience):
+            epoch = len(self.history.scores)
+            # All that is random in an epoch follows from its number, so that a checkpoint need not hold it.
+            stream = self._seeds.stream("epoch", epoch)
+            try:
+                with seeded(stream.bits() >> 1):
+                    self._epoch(epoch, stream.numpy(), progress)
+            except RuntimeError as error:
+                if not out_of_memory(error):
+                    raise
+                raise UsageError(
+                    f"The device has too little memory for this training. Use a smaller {option('batch-size')}, or "
+                    f"{option('device')} cpu."
+                ) from error
+            self._note(self.score(self._averaged))
+            progress.what = f"{self._what(epoch)}, dev {self.history.scores[-1]:.1%}"
+            if checkpoint:
+                checkpoint.write(self._tensors(), msgspec.json.encode(self.history))
+        self.network.load_state_dict(self._best)
+        self.network.eval()
+        return self.history
+
+    def _what(self, epoch: int) -> str:
+        return f"epoch {epoch + 1} of {self.settings.epochs}"
+
+    def _epoch(self, epoch: int, rng: np.random.Generator, progress: Progress) -> None:
+        self.network.train()
+        batches = list(self._batches(rng))
+        steps = len(batches) * self.settings.epochs
+        for n, chosen in enumerate(batches, epoch * len(batches)):
+            batch, gold = beside(self.network, self.collated(chosen))
+            for part, optimiser in enumerate(self._optimisers):
+                for group in optimiser.param_groups:
+                    group["lr"] = self.settings.lr * _rate(n, steps)
+                optimiser.zero_grad()
+                self.network.loss(batch, gold, part).backward()
+                nn.utils.clip_grad_norm_(optimiser.param_groups[0]["params"], _CLIP)
+                optimiser.step()
+            self._average(n)
+            progress.add(len(chosen))
+
+    def _batches(self, rng: np.random.Generator) -> Iterator[list[int]]:
+        """Examples in random order, those of like length together, and the batches in random order again."""
+        size = self.settings.batch_size
+        order = rng.permutation(len(self._lengths)).tolist()
+        batches = []
+        for start in range(0, len(order), size * _TOGETHER):
+            stretch = sorted(order[start : start + size * _TOGETHER], key=lambda i: self._lengths[i])
+            batches += [stretch[at : at + size] for at in range(0, len(stretch), size)]
+        return (batches[i] for i in rng.permutation(len(batches)).tolist())
+
+    @torch.no_grad()
+    def _average(self, step: int) -> None:
+        """Weights that move slowly behind the trained ones: their mean over the last steps, nearly."""
+        if self._averaged is self.network:
+            return
+        keep = min(self.settings.average, (2 + step) / (11 + step))
+        for behind, ahead in zip(self._averaged.parameters(), self.network.parameters(), strict=True):
+            behind.lerp_(ahead, 1 - keep)
+
+    def _note(self, score: float) -> None:
+        self.history.scores.append(score)
+        if self.history.best < 0 or score > self.history.score:
+            self.history.best = len(self.history.scores) - 1
+            self._best = {name: t.detach().clone() for name, t in self._averaged.state_dict().items()}
+
+    def _tensors(self) -> Tensors:
+        """All that training goes on from."""
+        found = {f"network.{name}": t for name, t in self.network.state_dict().items()}
+        if self._averaged is not self.network:
+            found |= {f"averaged.{name}": t for name, t in self._averaged.state_dict().items()}
+        found |= {f"best.{name}": t for name, t in self._best.items()}
+        for n, optimiser in enumerate(self._optimisers):
+            for parameter, state in optimiser.state_dict()["state"].items():
+                found |= {f"optimiser{n}.{parameter}.{name}": t for name, t in state.items()}
+        return found
+
+    def _restore(self, tensors: Tensors, history: bytes) -> None:
+        self.history = msgspec.json.decode(history, type=History)
+        self.network.load_state_dict(_under("network.", tensors))
+        if self._averaged is not self.network:
+            self._averaged.load_state_dict(_under("averaged.", tensors))
+        self._best = _under("best.", tensors)
+        for n, optimiser in enumerate(self._optimisers):
+            states: dict[int, Tensors] = {}
+            for name, tensor in _under(f"optimiser{n}.", tensors).items():
+                parameter, _, key = name.partition(".")
+                states.setdefault(int(parameter), {})[key] = tensor
+            optimiser.load_state_dict(optimiser.state_dict() | {"state": states})
+
+
+def _rate(step: int, steps: int) -> float:
+    """Of the learning rate: up in the first steps, then down along a cosine."""
+    warm = min(_WARM_UP, steps / 10)
+    return min(1.0, (step + 1) / warm) * (_LOWEST + (1 - _LOWEST) * (1 + math.cos(math.pi * step / steps)) / 2)
+
+
+def _under(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}

@@ -1,1 +1,0 @@
-"""Classifiers, taggers and readers as ONNX graphs from Optimum, which need no torch."""

@@ -1,1 +1,0 @@
-"""Models of scikit-learn in files."""
