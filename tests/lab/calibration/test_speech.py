@@ -15,7 +15,7 @@ from unswayed.cli.calibrate import command
 from unswayed.lab.calibration.speech import count, fit_speaker
 from unswayed.lab.realism.aligned import read_people
 from unswayed.vary.people import SPOKEN_CLASSES, Speakers, read_profiles, speakers, spoken_class
-from unswayed.vary.speech._speaker import Speaker
+from unswayed.vary.speech._mandarin_speaker import MandarinSpeaker
 from unswayed.vary.speech.mandarin import Mandarin
 
 WORDS = ["我们", "今天", "公司", "银行", "怎么", "可以", "还款", "提现", "账户", "支付", "使用", "因为", "问题", "时间"]
@@ -47,9 +47,9 @@ def test_a_lost_clause_is_one_event() -> None:
 
 def test_a_fitted_speaker_is_heard_like_the_one_it_was_fitted_to() -> None:
     texts, seeds = sentences(150), Seeds(5, "t", 1)
-    real = Speaker(speakers().people[0])
+    real = MandarinSpeaker(speakers().people[0])
     said = [apply(t, real.say(t, seeds.stream(str(i), i))) for i, t in enumerate(texts)]
-    fitted = Speaker(fit_speaker(texts, said, rounds=2))
+    fitted = MandarinSpeaker(fit_speaker(texts, said, rounds=2))
     again = [apply(t, fitted.say(t, seeds.stream(f"again {i}", i))) for i, t in enumerate(texts)]
     one, two = count(texts, said), count(texts, again)
 

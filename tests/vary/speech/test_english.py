@@ -19,9 +19,8 @@ from unswayed.lab.calibration.transcripts import counted
 from unswayed.lab.realism.heard import fit_heard
 from unswayed.vary.listeners import SHIPPED, listener
 from unswayed.vary.operator import Text
-from unswayed.vary.speech._lattice import lattice
-from unswayed.vary.speech._listener import inflections, looked_up
-from unswayed.vary.speech._writing import rewritten
+from unswayed.vary.speech._english_lattice import lattice
+from unswayed.vary.speech._english_speaker import look_up_word, other_forms, rewrite_word
 from unswayed.vary.speech.english import English
 
 SEEDS = Seeds(3, "speech/english", 1)
@@ -35,7 +34,7 @@ def said(text: str, draw: int = 0, name: str = "0", operator: English | None = N
 
 
 def sound(words: str) -> str:
-    return "".join(looked_up(word).sound for word in words.split())
+    return "".join(look_up_word(word).sound for word in words.split())
 
 
 def test_words_are_written_that_sound_like_what_was_heard() -> None:
@@ -64,14 +63,14 @@ def test_nothing_sounds_like_one_consonant_alone() -> None:
     [("three", "3"), ("3", "three"), ("XXXIII", "33"), ("XIV", "14"), ("II", "the second"), ("1980's", "1980s")],
 )
 def test_numbers_as_a_recogniser_writes_them(word: str, new: str) -> None:
-    found = rewritten(word, word.lower())
+    found = rewrite_word(word, word.lower())
     assert found is not None
     assert found.new == new
 
 
 def test_only_known_forms_of_a_word_are_its_inflections() -> None:
-    assert {"leaders", "leaded"} & set(inflections("leader")) == {"leaders"}
-    assert "walk" in inflections("walked")
+    assert {"leaders", "leaded"} & set(other_forms("leader")) == {"leaders"}
+    assert "walk" in other_forms("walked")
 
 
 def test_marks_go_and_names_keep_their_capital() -> None:

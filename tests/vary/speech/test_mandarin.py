@@ -13,10 +13,22 @@ from unswayed.base.errors import DataError, UsageError
 from unswayed.base.seeds import Seeds
 from unswayed.vary.operator import Text
 from unswayed.vary.people import GROUPS, accented, speakers, spoken_class
-from unswayed.vary.speech._numerals import closing, rewrites, value
-from unswayed.vary.speech._recogniser import SimulatedRecogniser, follows
-from unswayed.vary.speech._sounds import Ear, Syllable, halves, pronounced, syllables
-from unswayed.vary.speech._speaker import Speaker, split
+from unswayed.vary.speech._mandarin_recogniser import (
+    Ear,
+    SimulatedRecogniser,
+    Syllable,
+    all_syllables,
+    follows,
+    pronounced,
+    split_syllable,
+)
+from unswayed.vary.speech._mandarin_speaker import (
+    MandarinSpeaker,
+    closing_mark,
+    numeral_value,
+    other_writings,
+    split_text,
+)
 from unswayed.vary.speech.mandarin import Mandarin
 
 SEEDS = Seeds(3, "speech/mandarin", 1)
@@ -43,7 +55,7 @@ def said(operator: Mandarin, text: str, example: str = "e", draw: int = 0) -> st
     ],
 )
 def test_syllables_have_an_initial_and_a_final(plain: str, parts: tuple[str, str]) -> None:
-    assert halves(plain) == parts
+    assert split_syllable(plain) == parts
 
 
 def test_words_are_pronounced_with_tones() -> None:
@@ -54,7 +66,7 @@ def test_words_are_pronounced_with_tones() -> None:
 
 def test_the_ear_hears_likely_sounds_first() -> None:
     ear = Ear({"n>l": 0.3, "n>n": 0.6, "an>an": 0.7, "an>ang": 0.2})
-    near = [syllables()[number] for number in ear.near("nan", 4)]
+    near = [all_syllables()[number] for number in ear.near("nan", 4)]
     assert near[0] == "nan"
     assert set(near[1:3]) == {"lan", "nang"}
     assert list(ear.near("nan", 4).values()) == sorted(ear.near("nan", 4).values())
@@ -78,7 +90,7 @@ def test_the_recogniser_writes_words_that_sound_alike() -> None:
     assert "生力军" not in made
     assert all(len(text) == 3 for text in made)
     alike = [p for text in made for p in zip(pronounced(text) or (), heard, strict=False)]
-    assert sum(halves(a.plain)[0] == halves(b.plain)[0] for a, b in alike) > len(alike) / 2
+    assert sum(split_syllable(a.plain)[0] == split_syllable(b.plain)[0] for a, b in alike) > len(alike) / 2
 
 
 def test_words_that_follow_each_other_are_likelier() -> None:
@@ -107,7 +119,7 @@ def test_words_that_follow_each_other_are_likelier() -> None:
     ],
 )
 def test_numerals_and_times_as_a_recogniser_writes_them(text: str, new: str) -> None:
-    assert apply(text, [(start, end, way) for start, end, _, way in rewrites(text)]) == new  # type: ignore[misc]
+    assert apply(text, [(start, end, way) for start, end, _, way in other_writings(text)]) == new  # type: ignore[misc]
 
 
 @given(st.integers(1, 99))
@@ -115,12 +127,12 @@ def test_numerals_have_their_value(number: int) -> None:
     digits = "零一二三四五六七八九"
     tens, ones = divmod(number, 10)
     written = ("" if tens < 2 else digits[tens]) + ("十" if tens else "") + (digits[ones] if ones else "")
-    assert value(written) == number
+    assert numeral_value(written) == number
 
 
 def test_texts_end_as_a_recogniser_ends_them() -> None:
-    assert closing("花呗怎么不能提额了") == "？"
-    assert closing("今天下雨") == "。"
+    assert closing_mark("花呗怎么不能提额了") == "？"
+    assert closing_mark("今天下雨") == "。"
 
 
 def test_marks_that_are_not_spoken_go() -> None:
@@ -166,12 +178,12 @@ def test_nothing_to_say_is_left_alone() -> None:
 )
 @settings(deadline=None, max_examples=150)
 def test_any_text_can_be_said(text: str, draw: int) -> None:
-    speaker = Speaker(speakers().people[draw % len(speakers().people)])
+    speaker = MandarinSpeaker(speakers().people[draw % len(speakers().people)])
     edits = speaker.say(text, SEEDS.stream("e", draw))
     made = apply(text, edits)
     assert edits == speaker.say(text, SEEDS.stream("e", draw))
     assert (made != text and made) or not edits
-    assert "".join(piece.text for piece in split(text)) == text
+    assert "".join(piece.text for piece in split_text(text)) == text
 
 
 def test_accent_and_profile_can_be_given(tmp_path: Path) -> None:
@@ -189,7 +201,7 @@ def test_accent_and_profile_can_be_given(tmp_path: Path) -> None:
 def test_speakers_share_words_that_the_recogniser_does_not_know() -> None:
     """Of 150 rare words, those that are hard for one speaker are more often hard for another than chance has it."""
     words = [a + b for a in "獬饕逶旖踯彳龃龉婆鳜" for b in "豸餮迤旎躅亍龋齿婆鱼鲈鲫鳄鲸鲟"]
-    speaker = Speaker(speakers().people[0])
+    speaker = MandarinSpeaker(speakers().people[0])
     hard = [{w for w in words if speaker._chance(w, 0.3, 1.0, SEEDS.stream(w, draw)) > 0.5} for draw in range(2)]
     expected = len(hard[0]) * len(hard[1]) / len(words)
     assert 0.1 * len(words) < len(hard[0]) < 0.4 * len(words)

@@ -12,8 +12,21 @@ from unswayed.base.seeds import Seeds, Stream
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.operator import Text
 from unswayed.vary.people import GROUPS, accented, speakers
-from unswayed.vary.speech._recogniser import _BEAM, _DEEPEST, _KEPT, _NEAR, SimulatedRecogniser, follows
-from unswayed.vary.speech._sounds import LONGEST, NEUTRAL, Ear, Syllable, _tones, pronounced, syllables
+from unswayed.vary.speech._mandarin_recogniser import (
+    _BEAM_WIDTH,
+    _MAX_NEAR,
+    _MAX_SOUND_COST,
+    _MAX_STRETCH_WORDS,
+    MAX_SYLLABLES,
+    NEUTRAL,
+    Ear,
+    SimulatedRecogniser,
+    Syllable,
+    all_syllables,
+    follows,
+    pronounced,
+    tone_table,
+)
 from unswayed.vary.speech.mandarin import Mandarin
 
 _WORDS = [
@@ -44,27 +57,32 @@ def slow_words(ear: Ear, heard: tuple[Syllable, ...]) -> list[tuple[str, float]]
     """Every combination of near sounds looked up."""
     ways = [("", 0.0)]
     for syllable in heard:
-        near = [(syllables()[k], cost) for k, cost in ear.near(syllable.plain, _NEAR[len(heard)]).items()]
-        ways = [(f"{r}'{p}" if r else p, cost + more) for r, cost in ways for p, more in near if cost + more < _DEEPEST]
+        near = [(all_syllables()[k], cost) for k, cost in ear.near(syllable.plain, _MAX_NEAR[len(heard)]).items()]
+        ways = [
+            (f"{r}'{p}" if r else p, cost + more)
+            for r, cost in ways
+            for p, more in near
+            if cost + more < _MAX_SOUND_COST
+        ]
     rated: dict[str, float] = {}
     for reading, cost in ways:
         for word, frequency in lexicon().words(reading)[:12]:
             its = [s.tone for s in spoken(word, reading.split("'"))]
             tone = sum([ear.tones[a.tone][b] for a, b in zip(heard, its, strict=True)])
             rated[word] = max(rated.get(word, -1e9), 0.72 * frequency - 15.0 - cost - tone)
-    return sorted(rated.items(), key=lambda pair: (-pair[1], pair[0]))[: _KEPT[len(heard)]]
+    return sorted(rated.items(), key=lambda pair: (-pair[1], pair[0]))[: _MAX_STRETCH_WORDS[len(heard)]]
 
 
 def spoken(word: str, plain: list[str]) -> list[Syllable]:
-    return [Syllable(p, _tones().get(c + p, NEUTRAL)) for c, p in zip(word, plain, strict=True)]
+    return [Syllable(p, tone_table().get(c + p, NEUTRAL)) for c, p in zip(word, plain, strict=True)]
 
 
 def slow_misheard(ear: Ear, said: str, heard: tuple[Syllable, ...], before: str, after: str, rng: Stream) -> str:
     n = len(heard)
     beams: list[list[tuple[float, str, str]]] = [[(0.0, "", before)], *([] for _ in heard)]
     for at in range(n):
-        here = sorted(beams[at], reverse=True)[:_BEAM]
-        for size in range(1, min(LONGEST, n - at) + 1):
+        here = sorted(beams[at], reverse=True)[:_BEAM_WIDTH]
+        for size in range(1, min(MAX_SYLLABLES, n - at) + 1):
             end = at + size
             for word, score in slow_words(ear, heard[at:end]):
                 drawn = score - 0.5 * log(-log(rng.random() + 1e-12) + 1e-12)

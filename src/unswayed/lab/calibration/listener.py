@@ -16,7 +16,7 @@ from unswayed.base.seeds import Seeds
 from unswayed.lab.calibration.people import gamma_steps
 from unswayed.lab.calibration.transcripts import Counts, counted
 from unswayed.vary.listeners import ACCENTS, CLASSES, NUMBER, ListenerProfile
-from unswayed.vary.speech._listener import Listener
+from unswayed.vary.speech._english_speaker import EnglishSpeaker
 
 _ROUNDS = 8
 _SHAPE, _LEVEL = 1.8, 0.4  # what the gamma of haste and the level of noise start from
@@ -49,7 +49,7 @@ def _varied(profile: ListenerProfile, shape: float, level: float) -> ListenerPro
 def simulated(profile: ListenerProfile, clean: Sequence[str], seed: int) -> list[str]:
     """What the listener hears, each text from a speaker of another group in turn."""
     seeds = Seeds(seed, "calibrate/listener", 1)
-    listeners = [Listener(profile, accent) for accent in ACCENTS]
+    listeners = [EnglishSpeaker(profile, accent) for accent in ACCENTS]
     made = []
     for k, text in enumerate(clean):
         edits = listeners[k % len(listeners)].say(text, [], seeds.stream(str(k), k % len(listeners)))

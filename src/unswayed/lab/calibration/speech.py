@@ -18,9 +18,17 @@ from unswayed.base.seeds import Seeds
 from unswayed.vary.chinese import han, lexicon
 from unswayed.vary.chinese_slips import blocks
 from unswayed.vary.people import SPOKEN_CLASSES, SpeakerProfile, spoken_class
-from unswayed.vary.speech._numerals import MARKS, WRITINGS, mark_class, rewrites
-from unswayed.vary.speech._sounds import Syllable, halves, pronounced
-from unswayed.vary.speech._speaker import EARLY, Piece, Speaker, split
+from unswayed.vary.speech._mandarin_recogniser import Syllable, pronounced, split_syllable
+from unswayed.vary.speech._mandarin_speaker import (
+    EARLY,
+    MARKS,
+    WRITINGS,
+    MandarinSpeaker,
+    SpokenPiece,
+    mark_class,
+    other_writings,
+    split_text,
+)
 
 _PRIOR = 40.0  # words' worth of the speaker's mean rate that each class starts with
 _FEW = 5.0  # marks' worth of the chances below
@@ -53,7 +61,7 @@ def fit_speaker(clean: Sequence[str], said: Sequence[str], rounds: int = 4) -> S
     seen = count(clean, said)
     profile = _first(seen)
     for n in range(rounds):
-        speaker, seeds = Speaker(profile), Seeds(n, "calibrate/speech", 1)
+        speaker, seeds = MandarinSpeaker(profile), Seeds(n, "calibrate/speech", 1)
         made = [apply(text, speaker.say(text, seeds.stream(str(i), i % _SELVES))) for i, text in enumerate(clean)]
         profile = _corrected(profile, seen, count(clean, made))
     return profile
@@ -74,8 +82,8 @@ def _count_text(seen: SpeechCounts, text: str, after: str) -> int:
     state = ["ok"] * len(text)
     for start, end, new in found:
         state[start:end] = ["lost" if not new else "wrong"] * (end - start)
-    pieces = _kept(seen, split(text), state)
-    rewritten = {i for start, end, _, _ in rewrites(text) for i in range(start, end)}
+    pieces = _kept(seen, split_text(text), state)
+    rewritten = {i for start, end, _, _ in other_writings(text) for i in range(start, end)}
     words = _count_words(seen, [p for p in pieces if not rewritten & set(range(p.start, p.end))], state)
     for start, end, new in found:
         _count_block(seen, text[start:end], new)
@@ -92,19 +100,19 @@ def _count_text(seen: SpeechCounts, text: str, after: str) -> int:
     _count_commas(seen, pieces, state, {start for start, end, new in found if start == end and "，" in new})
     if text[-1:].isalnum():
         seen.add("end", not after[-1:].isalnum())
-    for _, end, kind, new in rewrites(text):
+    for _, end, kind, new in other_writings(text):
         seen.add(kind, new + text[end : end + 1] in after)
     return words
 
 
-def _kept(seen: SpeechCounts, pieces: list[Piece], state: list[str]) -> list[Piece]:
+def _kept(seen: SpeechCounts, pieces: list[SpokenPiece], state: list[str]) -> list[SpokenPiece]:
     """The pieces of clauses that were not lost whole; lost ones are counted as such and as nothing else."""
-    clauses: list[list[Piece]] = [[]]
+    clauses: list[list[SpokenPiece]] = [[]]
     for piece in pieces:
         clauses[-1].append(piece)
         if piece.kind == "mark" and mark_class(piece.text) in _CLAUSE_ENDS:
             clauses.append([])
-    kept: list[Piece] = []
+    kept: list[SpokenPiece] = []
     for i, clause in enumerate(clauses):
         places = [at for piece in clause if piece.kind != "mark" for at in range(piece.start, piece.end)]
         gone = len(places) >= 4 and sum(state[at] == "lost" for at in places) >= 0.9 * len(places)
@@ -114,7 +122,7 @@ def _kept(seen: SpeechCounts, pieces: list[Piece], state: list[str]) -> list[Pie
     return kept
 
 
-def _count_words(seen: SpeechCounts, pieces: list[Piece], state: list[str]) -> int:
+def _count_words(seen: SpeechCounts, pieces: list[SpokenPiece], state: list[str]) -> int:
     wrong, last = 0, ""
     early = next((piece.start for piece in pieces if piece.kind == "word"), 0) + EARLY
     for i, piece in enumerate(pieces):
@@ -152,7 +160,7 @@ def _count_block(seen: SpeechCounts, old: str, new: str) -> None:
         if one and two:
             for a, b in zip(one, two, strict=True):
                 seen.heard[str(a.tone), str(b.tone)] += 1
-                seen.heard.update(zip(halves(a.plain), halves(b.plain), strict=True))
+                seen.heard.update(zip(split_syllable(a.plain), split_syllable(b.plain), strict=True))
 
 
 def _sounds(text: str) -> list[Syllable] | None:
@@ -160,7 +168,7 @@ def _sounds(text: str) -> list[Syllable] | None:
     return None if None in parts else [syllable for part in parts if part for syllable in part]
 
 
-def _count_mark(seen: SpeechCounts, piece: Piece, found: list[tuple[int, int, str]]) -> None:
+def _count_mark(seen: SpeechCounts, piece: SpokenPiece, found: list[tuple[int, int, str]]) -> None:
     kind = mark_class(piece.text)
     new = next((new for start, end, new in found if start <= piece.start < end), None)
     first = next((start for start, end, _ in found if start <= piece.start < end), -1) == piece.start
@@ -170,7 +178,7 @@ def _count_mark(seen: SpeechCounts, piece: Piece, found: list[tuple[int, int, st
     seen.add(f"lost/{kind}", new is not None and not comma and not stop)
 
 
-def _count_commas(seen: SpeechCounts, pieces: list[Piece], state: list[str], added: set[int]) -> None:
+def _count_commas(seen: SpeechCounts, pieces: list[SpokenPiece], state: list[str], added: set[int]) -> None:
     for one, two in pairwise(pieces):
         if one.kind != "mark" and two.kind == "word" and one.end == two.start:
             beside = (state[one.end - 1] == "ok") != (state[two.start] == "ok")

@@ -10,9 +10,18 @@ from itertools import pairwise
 from rapidfuzz.distance import Levenshtein
 
 from unswayed.vary.listeners import COMMON_RANK, raisable
-from unswayed.vary.speech._lattice import lattice
-from unswayed.vary.speech._listener import PIECE, Word, inflections, initials, looked_up, place_of
-from unswayed.vary.speech._writing import CONTRACTED, mark_in, rewritten
+from unswayed.vary.speech._english_lattice import lattice
+from unswayed.vary.speech._english_speaker import (
+    CONTRACTED,
+    PIECE,
+    ReadWord,
+    find_mark,
+    is_initials,
+    look_up_word,
+    other_forms,
+    rewrite_word,
+    text_place,
+)
 from unswayed.vary.spoken._phones import CODES, akin
 
 _FAR = 14  # words of a span beyond which its sounds are not aligned
@@ -25,7 +34,7 @@ class Span:
     """Words that were misheard, and what was written for them; either may be empty."""
 
     start: int
-    said: tuple[Word, ...]
+    said: tuple[ReadWord, ...]
     heard: tuple[str, ...]  # in small letters
     first: int  # place of the first word that was written
 
@@ -63,20 +72,20 @@ def counted(clean: Sequence[str], heard: Sequence[str]) -> Counts:
     counts = Counts()
     for before, after in zip(clean, heard, strict=True):
         pieces, others = PIECE.findall(before), PIECE.findall(after)
-        words, lows = [looked_up(piece) for piece in pieces], [looked_up(other).low for other in others]
+        words, lows = [look_up_word(piece) for piece in pieces], [look_up_word(other).low for other in others]
         spans, pairs = aligned(pieces, words, lows)
         counts.texts += 1
         counts.right += not spans
         counts.words.update(word.kind for word in words)
         for span in spans:
             _count(counts, span)
-            counts.places.update(place_of(span.start + k, len(words)) for k in range(len(span.said)))
+            counts.places.update(text_place(span.start + k, len(words)) for k in range(len(span.said)))
         _count_writing(counts, pieces, words, others, _opening(after), pairs, spans)
         _count_gaps(counts, before, after, pairs)
     return counts
 
 
-def aligned(pieces: Sequence[str], words: Sequence[Word], heard: Sequence[str]) -> tuple[list[Span], list[_Right]]:
+def aligned(pieces: Sequence[str], words: Sequence[ReadWord], heard: Sequence[str]) -> tuple[list[Span], list[_Right]]:
     """The misheard spans, and the words that were heard right, with what was written for them."""
     steps = _steps(pieces, words, heard)
     spans: list[Span] = []
@@ -94,7 +103,9 @@ def aligned(pieces: Sequence[str], words: Sequence[Word], heard: Sequence[str]) 
     return spans, right
 
 
-def _steps(pieces: Sequence[str], words: Sequence[Word], heard: Sequence[str]) -> list[tuple[int, int, int, int, bool]]:
+def _steps(
+    pieces: Sequence[str], words: Sequence[ReadWord], heard: Sequence[str]
+) -> list[tuple[int, int, int, int, bool]]:
     """The cheapest way from one text to the other: words i to j became k to m, rightly or wrongly."""
     n, m = len(words), len(heard)
     cost = [[0.0] * (m + 1) for _ in range(n + 1)]
@@ -123,7 +134,7 @@ def _steps(pieces: Sequence[str], words: Sequence[Word], heard: Sequence[str]) -
     return steps[::-1]
 
 
-def _price(piece: str, word: Word, heard: str) -> tuple[float, bool]:
+def _price(piece: str, word: ReadWord, heard: str) -> tuple[float, bool]:
     if word.low == heard:
         return 0.0, False
     if _otherwise(piece, word) == heard:
@@ -131,9 +142,9 @@ def _price(piece: str, word: Word, heard: str) -> tuple[float, bool]:
     return 0.8 + 0.6 * Levenshtein.normalized_distance(word.low, heard), True
 
 
-def _otherwise(piece: str, word: Word) -> str:
-    other = rewritten(piece, word.low)
-    return other.new if other else ""
+def _otherwise(piece: str, word: ReadWord) -> str:
+    other = rewrite_word(piece, word.low)
+    return other[1] if other else ""
 
 
 def _count(counts: Counts, span: Span) -> None:
@@ -148,19 +159,19 @@ def _count(counts: Counts, span: Span) -> None:
     _count_sounds(counts, span)
 
 
-def _count_alone(counts: Counts, word: Word, heard: tuple[str, ...]) -> None:
+def _count_alone(counts: Counts, word: ReadWord, heard: tuple[str, ...]) -> None:
     counts.alone[word.kind] += 1
     if not heard:
         counts.lost[word.kind] += 1
     elif len(heard) == 1:
         if 0 <= word.rank < COMMON_RANK and lattice().ranks.get(heard[0], COMMON_RANK) < COMMON_RANK:
             counts.swaps[word.low][heard[0]] += 1
-        counts.inflected += not 0 <= word.rank < COMMON_RANK and heard[0] in inflections(word.low)
+        counts.inflected += not 0 <= word.rank < COMMON_RANK and heard[0] in other_forms(word.low)
 
 
 def _count_sounds(counts: Counts, span: Span) -> None:
     said = "".join([word.sound for word in span.said])
-    heard = "".join([looked_up(word).sound for word in span.heard])
+    heard = "".join([look_up_word(word).sound for word in span.heard])
     if not said or not heard or len(span.said) > _FAR:
         return
     counts.said += len(span.said)
@@ -195,7 +206,7 @@ def _aligned_sounds(said: str, heard: str) -> list[tuple[str, str]]:
 
 
 def _count_writing(
-    counts: Counts, pieces: Sequence[str], words: Sequence[Word], others: Sequence[str],
+    counts: Counts, pieces: Sequence[str], words: Sequence[ReadWord], others: Sequence[str],
     opening: Sequence[bool], pairs: Sequence[_Right], spans: Sequence[Span],
 ) -> None:  # fmt: skip
     note = counts.note
@@ -207,16 +218,16 @@ def _count_writing(
         word, piece, other = words[i], pieces[i], others[k]
         if i + 1 < len(words) and (word.low, words[i + 1].low) in CONTRACTED:
             note("contracted", j - i == 2)
-        way = rewritten(piece, word.low)
+        way = rewrite_word(piece, word.low)
         if way:
-            note(way.kind, word.low != other.lower())
+            note(way[0], word.low != other.lower())
         elif m - k == j - i == 1 and not opening[k]:
             _note_case(counts, word, piece, other, not i)
 
 
-def _note_case(counts: Counts, word: Word, piece: str, other: str, first: bool) -> None:
+def _note_case(counts: Counts, word: ReadWord, piece: str, other: str, first: bool) -> None:
     lowered = other == other.lower()
-    if initials(piece):
+    if is_initials(piece):
         counts.note("initials_lowered", lowered)
     elif piece == word.low:
         if raisable(piece, word.rank):
@@ -228,7 +239,7 @@ def _note_case(counts: Counts, word: Word, piece: str, other: str, first: bool) 
 def _opening(text: str) -> list[bool]:
     """For each word, whether it opens a sentence."""
     places = [m.span() for m in PIECE.finditer(text)]
-    return [not k or mark_in(text[places[k - 1][1] : start]) in (*".?!",) for k, (start, _) in enumerate(places)]
+    return [not k or find_mark(text[places[k - 1][1] : start]) in (*".?!",) for k, (start, _) in enumerate(places)]
 
 
 def _count_gaps(counts: Counts, before: str, after: str, pairs: Sequence[_Right]) -> None:
@@ -239,10 +250,10 @@ def _count_gaps(counts: Counts, before: str, after: str, pairs: Sequence[_Right]
             if gap == "-":
                 counts.note("hyphen", new == "-")
             else:
-                counts.marks[mark_in(gap)][mark_in(new)] += 1
-                if mark_in(new) in (*".?!",):
+                counts.marks[find_mark(gap)][find_mark(new)] += 1
+                if find_mark(new) in (*".?!",):
                     counts.note("sentence", after[others[m][0]].isupper())
     if pairs and pairs[-1][1] == len(places):
-        counts.marks["end" + mark_in(before[places[-1][1] :])][mark_in(after[others[-1][1] :])] += 1
-    if pairs and not pairs[0][2] and not looked_up(before[slice(*places[0])]).name:
+        counts.marks["end" + find_mark(before[places[-1][1] :])][find_mark(after[others[-1][1] :])] += 1
+    if pairs and not pairs[0][2] and not look_up_word(before[slice(*places[0])]).name:
         counts.note("sentence", after[others[0][0]].isupper() and before[slice(*places[0])] != "I")

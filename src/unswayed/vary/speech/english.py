@@ -11,7 +11,7 @@ from unswayed.base.seeds import Stream
 from unswayed.base.values import Json
 from unswayed.vary.listeners import ACCENTS, listener
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
-from unswayed.vary.speech._listener import PIECE, Listener
+from unswayed.vary.speech._english_speaker import PIECE, EnglishSpeaker
 
 
 class English(Operator):
@@ -36,7 +36,7 @@ class English(Operator):
             raise UnknownName("accent of speech/english", accent, ACCENTS)
         self._accent, self._plain = accent, plain
         self._profile = listener(profile)
-        self._listeners: dict[int, Listener] = {}
+        self._speakers: dict[int, EnglishSpeaker] = {}
 
     @classmethod
     def pinned(cls, params: dict[str, Json]) -> dict[str, Json]:
@@ -46,7 +46,7 @@ class English(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         if not PIECE.search(text.text):
             return None
-        edits = self._listener(rng).say(text.text, text.marked, rng)
+        edits = self._speaker(rng).say(text.text, text.marked, rng)
         if not edits:
             return UNALTERED
         if not text.keeps(edits):
@@ -57,14 +57,14 @@ class English(Operator):
         more = f", {len(edits)} changes in all" if len(edits) > 1 else ""
         return Change(tuple(edits), f"{text.text[start:end]}→{new} at {start}{more}")
 
-    def _listener(self, rng: Stream) -> Listener:
+    def _speaker(self, rng: Stream) -> EnglishSpeaker:
         """The speaker of this draw and their recogniser, made when first met."""
         stream = rng.habit("who they are")
         mark = stream.bits()
-        found = self._listeners.get(mark)
+        found = self._speakers.get(mark)
         if found is None:
             accent = self._accent or stream.choice(list(ACCENTS))
-            found = self._listeners[mark] = Listener(self._profile, accent, self._plain)
+            found = self._speakers[mark] = EnglishSpeaker(self._profile, accent, self._plain)
         return found
 
 

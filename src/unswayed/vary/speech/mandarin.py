@@ -7,7 +7,7 @@ from unswayed.base.seeds import Stream
 from unswayed.vary.chinese import han
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
 from unswayed.vary.people import GROUPS, new_speaker, speakers
-from unswayed.vary.speech._speaker import Speaker
+from unswayed.vary.speech._mandarin_speaker import MandarinSpeaker
 
 
 class Mandarin(Operator):
@@ -30,7 +30,7 @@ class Mandarin(Operator):
             raise UnknownName("accent of speech/mandarin", accent, GROUPS)
         self._accent = accent
         self._people = speakers(profile).people
-        self._speakers: dict[bytes, Speaker] = {}
+        self._speakers: dict[bytes, MandarinSpeaker] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         edits = self._speaker(rng).say(text.text, rng)
@@ -40,12 +40,12 @@ class Mandarin(Operator):
         more = f", {len(edits)} changes in all" if len(edits) > 1 else ""
         return Change(tuple(edits), f"{text.text[start:end]}→{new} at {start}{more}")
 
-    def _speaker(self, rng: Stream) -> Speaker:
+    def _speaker(self, rng: Stream) -> MandarinSpeaker:
         """The speaker of this draw, made when first met."""
         found = self._speakers.get(rng.person)
         if found is None:
             stream = rng.habit("who they are")
             stream.bits()  # not used any more; what follows it is
             group = self._accent or stream.weighted(list(GROUPS), [share for share, _, _ in GROUPS.values()])
-            found = self._speakers[rng.person] = Speaker(new_speaker(self._people, group, stream))
+            found = self._speakers[rng.person] = MandarinSpeaker(new_speaker(self._people, group, stream))
         return found
