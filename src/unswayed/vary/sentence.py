@@ -64,6 +64,14 @@ class Sentence:
         """What stands between a word and the one before it."""
         return self.text[self.words[i - 1].end : self.words[i].start]
 
+    def word_at(self, i: int) -> str:
+        """A word in small letters; empty before the first and after the last."""
+        return self.words[i].lower if 0 <= i < len(self.words) else ""
+
+    def tag_at(self, i: int) -> str:
+        """A word's tag; empty before the first and after the last."""
+        return self.words[i].tag if 0 <= i < len(self.words) else ""
+
     def joined(self, i: int) -> bool:
         """Does the word follow the one before it with no mark between? The dot of *Mr.* is none."""
         gap = self.gap(i)

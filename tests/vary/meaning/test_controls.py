@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
 from unswayed.vary.engine import OperatorSpec
-from unswayed.vary.meaning._control import deleted, inserted, replaced
+from unswayed.vary.meaning._control import find_deletions, find_insertions, find_replacements
 from unswayed.vary.meaning._table import LANGUAGES, MeaningChange, table
 from unswayed.vary.operator import Text
 
@@ -24,7 +24,7 @@ def texts(text: str, found: list[MeaningChange]) -> set[str]:
 
 
 def replacements(language: str, text: str) -> set[str]:
-    return set().union(*(texts(text, replaced(language, text, stream(draw=draw))) for draw in range(60)))
+    return set().union(*(texts(text, find_replacements(language, text, stream(draw=draw))) for draw in range(60)))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_numbers_become_others(text: str) -> None:
     ],
 )
 def test_a_word_is_inserted(language: str, before: str, after: str) -> None:
-    assert after in texts(before, inserted(language, before))
+    assert after in texts(before, find_insertions(language, before))
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_word_is_inserted(language: str, before: str, after: str) -> None:
     ],
 )
 def test_a_word_is_left_out(language: str, before: str, after: str) -> None:
-    assert after in texts(before, deleted(language, before))
+    assert after in texts(before, find_deletions(language, before))
 
 
 @pytest.mark.parametrize(
@@ -144,13 +144,13 @@ def test_a_word_is_left_out(language: str, before: str, after: str) -> None:
     ],
 )
 def test_what_rests_on_a_denial_keeps_it(language: str, text: str) -> None:
-    assert not deleted(language, text)
+    assert not find_deletions(language, text)
 
 
 def test_questions_are_not_denied() -> None:
-    assert not inserted("en", "what are they doing here?")
-    assert not inserted("pt", "Quem foi o autor?")
-    assert not inserted("zh", "他是老师吗？")
+    assert not find_insertions("en", "what are they doing here?")
+    assert not find_insertions("pt", "Quem foi o autor?")
+    assert not find_insertions("zh", "他是老师吗？")
 
 
 def test_long_sentences_are_not_denied() -> None:
@@ -158,8 +158,8 @@ def test_long_sentences_are_not_denied() -> None:
     long = (
         f"{short[:-1]} that sold books and maps, and later of two more in the same street of the old town, by the sea."
     )
-    assert any(one.kind == "denied" for one in inserted("en", short))
-    assert not any(one.kind == "denied" for one in inserted("en", long))
+    assert any(one.kind == "denied" for one in find_insertions("en", short))
+    assert not any(one.kind == "denied" for one in find_insertions("en", long))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_long_sentences_are_not_denied() -> None:
     ],
 )
 def test_what_a_sentence_needs_is_not_left_out(language: str, text: str) -> None:
-    assert not deleted(language, text)
+    assert not find_deletions(language, text)
 
 
 def test_controls_are_of_all_ways_and_kinds() -> None:
@@ -210,7 +210,11 @@ _CHARACTERS = st.text(alphabet="abc ANZ019.,'’-不是没有 éãnot 2x5s\n", m
 @given(text=_CHARACTERS)
 @settings(max_examples=60, deadline=None)
 def test_edits_always_fit(language: str, text: str) -> None:
-    found = [*replaced(language, text, stream(text)), *inserted(language, text), *deleted(language, text)]
+    found = [
+        *find_replacements(language, text, stream(text)),
+        *find_insertions(language, text),
+        *find_deletions(language, text),
+    ]
     for one in found:
         assert apply(text, sorted(one.edits)) != text
         assert one.note

@@ -39,7 +39,7 @@ def sound(words: str) -> str:
 
 def test_words_are_written_that_sound_like_what_was_heard() -> None:
     written = {
-        " ".join(lattice().written(sound("rain forest"), "the", "", 20, SEEDS.stream(str(k), 0)) or [])
+        " ".join(lattice().draw_words(sound("rain forest"), "the", "", 20, SEEDS.stream(str(k), 0)) or [])
         for k in range(40)
     }
     assert {"rainforest", "rain forest"} & written
@@ -48,14 +48,14 @@ def test_words_are_written_that_sound_like_what_was_heard() -> None:
 
 def test_words_that_follow_each_other_are_likelier() -> None:
     def weeks(before: str) -> int:
-        made = [lattice().written(sound("week"), before, "", 20, SEEDS.stream(str(k), 0)) for k in range(60)]
+        made = [lattice().draw_words(sound("week"), before, "", 20, SEEDS.stream(str(k), 0)) for k in range(60)]
         return made.count(["week"]) - made.count(["weak"])
 
     assert weeks("last") > 30 > -30 > weeks("very")
 
 
 def test_nothing_sounds_like_one_consonant_alone() -> None:
-    assert lattice().written(sound("shh")[:1], "", "", 20, SEEDS.stream("0", 0)) is None
+    assert lattice().draw_words(sound("shh")[:1], "", "", 20, SEEDS.stream("0", 0)) is None
 
 
 @pytest.mark.parametrize(

@@ -148,16 +148,6 @@ def drop_words(s: Sentence, i: int, count: int = 1) -> Edit:
     return Edit(first.start, after.start, "")
 
 
-def word_at(s: Sentence, i: int) -> str:
-    """A word in small letters; empty before the first and after the last."""
-    return s.words[i].lower if 0 <= i < len(s.words) else ""
-
-
-def tag_at(s: Sentence, i: int) -> str:
-    """A word's tag; empty before the first and after the last."""
-    return s.words[i].tag if 0 <= i < len(s.words) else ""
-
-
 def after_space(s: Sentence, i: int) -> bool:
     """Does a word follow the one before it with only a space between?"""
     return 0 < i < len(s.words) and s.gap(i) == " "

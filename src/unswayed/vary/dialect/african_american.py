@@ -17,8 +17,6 @@ from unswayed.vary.dialect import (
     is_question,
     lemma_of,
     replace_word,
-    tag_at,
-    word_at,
     word_rule,
 )
 from unswayed.vary.english import forms
@@ -32,20 +30,18 @@ _NEGATED = {"isn't", "aren't", "hasn't", "haven't"}
 
 def _ends_subject(s: Sentence, i: int) -> bool:
     """Does the word end a subject, so that a verb may follow: a pronoun or a noun, outside a question?"""
-    return (word_at(s, i) in _IN["subject"] or tag_at(s, i) in _NOUNS) and word_at(s, i) not in _IN["never_subject"]
+    return (s.word_at(i) in _IN["subject"] or s.tag_at(i) in _NOUNS) and s.word_at(i) not in _IN["never_subject"]
 
 
 def zero_copula(s: Sentence) -> Iterator[Edits]:
     """*she is working* → *she working*; *they're late* → *they late*."""
     for i in range(len(s.words) - 1):
-        person = i > 0 and (word_at(s, i - 1) in _IN["subject"] or tag_at(s, i - 1) == "NNP")
+        person = i > 0 and (s.word_at(i - 1) in _IN["subject"] or s.tag_at(i - 1) == "NNP")
         word, after = s.words[i], ("VBG", "JJ", "JJR", "CD", "DT") if person else ("VBG", "JJ")
-        if tag_at(s, i + 1) not in after or word_at(s, i + 1) in _IN["never_after_zero"] or not after_space(s, i + 1):
+        if s.tag_at(i + 1) not in after or s.word_at(i + 1) in _IN["never_after_zero"] or not after_space(s, i + 1):
             continue
-        if word.lower in ("is", "are") and after_space(s, i) and _ends_subject(s, i - 1) and word_at(s, i - 1) != "it":
-            asked = any(
-                word_at(s, k) == "how" and word_at(s, k + 1) in ("many", "much", "long", "old") for k in range(i)
-            )
+        if word.lower in ("is", "are") and after_space(s, i) and _ends_subject(s, i - 1) and s.word_at(i - 1) != "it":
+            asked = any(s.word_at(k) == "how" and s.word_at(k + 1) in ("many", "much", "long", "old") for k in range(i))
             if not asked:
                 yield (drop_words(s, i),)
         elif word.lower in _IN["contracted_be"]:
@@ -57,19 +53,19 @@ def zero_third_person(s: Sentence) -> Iterator[Edits]:
     """*she works here* → *she work here*."""
     for i in range(1, len(s.words)):
         lemma = forms().lemma(s.words[i].lower, "VBZ")
-        if tag_at(s, i) != "VBZ" or lemma == s.words[i].lower or s.words[i].lower in ("is", "has", "does"):
+        if s.tag_at(i) != "VBZ" or lemma == s.words[i].lower or s.words[i].lower in ("is", "has", "does"):
             continue
-        if after_space(s, i) and (word_at(s, i - 1) in ("he", "she", "it") or tag_at(s, i - 1) in ("NN", "NNP")):
+        if after_space(s, i) and (s.word_at(i - 1) in ("he", "she", "it") or s.tag_at(i - 1) in ("NN", "NNP")):
             yield (replace_word(s, i, lemma),)
 
 
 def possessive_got(s: Sentence) -> Iterator[Edits]:
     """*he has two dogs* → *he got two dogs*."""
     for i in range(1, len(s.words) - 1):
-        owns = tag_at(s, i + 1) in ("CD", "DT", "JJ", "NN", "NNS", "PRP$") and tag_at(s, i + 2) not in ("VBN", "VBD")
-        if word_at(s, i) in ("has", "have") and owns and after_space(s, i) and _ends_subject(s, i - 1):
-            asked = is_question(s) and not any(word_at(s, k) in ("if", "when") for k in range(i))
-            if not asked and not any(word_at(s, k) in _IN["auxiliary"] | {"hope"} for k in range(max(0, i - 4), i)):
+        owns = s.tag_at(i + 1) in ("CD", "DT", "JJ", "NN", "NNS", "PRP$") and s.tag_at(i + 2) not in ("VBN", "VBD")
+        if s.word_at(i) in ("has", "have") and owns and after_space(s, i) and _ends_subject(s, i - 1):
+            asked = is_question(s) and not any(s.word_at(k) in ("if", "when") for k in range(i))
+            if not asked and not any(s.word_at(k) in _IN["auxiliary"] | {"hope"} for k in range(max(0, i - 4), i)):
                 yield (replace_word(s, i, "got"),)
 
 
@@ -78,22 +74,22 @@ def habitual_be(s: Sentence) -> Iterator[Edits]:
     habits = [
         i
         for i, word in enumerate(s.words)
-        if word.lower in _IN["habit"] or (word.lower == "every" and word_at(s, i + 1) in _IN["periods"])
+        if word.lower in _IN["habit"] or (word.lower == "every" and s.word_at(i + 1) in _IN["periods"])
     ]
     if not habits or is_question(s):
         return
     for i in range(1, len(s.words) - 1):
-        if not any(0 < at - i < 9 or at == i - 1 for at in habits) or word_at(s, i - 2) in _IN["no_clause"]:
+        if not any(0 < at - i < 9 or at == i - 1 for at in habits) or s.word_at(i - 2) in _IN["no_clause"]:
             continue
-        if word_at(s, i) in ("is", "are") and _ends_subject(s, i - 1):
+        if s.word_at(i) in ("is", "are") and _ends_subject(s, i - 1):
             adverb = i + 1 in habits
-            if tag_at(s, i + 1 + adverb) in ("VBG", "JJ"):
-                end, new = (s.words[i + 1].end, f"{word_at(s, i + 1)} be") if adverb else (s.words[i].end, "be")
+            if s.tag_at(i + 1 + adverb) in ("VBG", "JJ"):
+                end, new = (s.words[i + 1].end, f"{s.word_at(i + 1)} be") if adverb else (s.words[i].end, "be")
                 yield (Edit(s.words[i].start, end, new),)
-        elif tag_at(s, i) in ("VBZ", "VB") and word_at(s, i - 1) in ("he", "she", "it", "they", "we", "you", "i"):
+        elif s.tag_at(i) in ("VBZ", "VB") and s.word_at(i - 1) in ("he", "she", "it", "they", "we", "you", "i"):
             doing = forms().inflected(lemma_of(s, i), "VBG")
-            action = lemma_of(s, i) not in _IN["stative"] and word_at(s, i - 2) not in _IN["auxiliary"]
-            if doing and action and word_at(s, i) not in _IN["auxiliary"]:
+            action = lemma_of(s, i) not in _IN["stative"] and s.word_at(i - 2) not in _IN["auxiliary"]
+            if doing and action and s.word_at(i) not in _IN["auxiliary"]:
                 yield (replace_word(s, i, f"be {doing}"),)
 
 
@@ -101,28 +97,28 @@ def gon_future(s: Sentence) -> Iterator[Edits]:
     """*she will leave* → *she gon' leave*; *they are going to leave* → *they gon' leave*."""
     for i in range(1, len(s.words) - 1):
         said = f"gon{apostrophe_of(s)}"
-        if word_at(s, i) == "will" and tag_at(s, i + 1) == "VB" and _ends_subject(s, i - 1) and after_space(s, i + 1):
+        if s.word_at(i) == "will" and s.tag_at(i + 1) == "VB" and _ends_subject(s, i - 1) and after_space(s, i + 1):
             yield (replace_word(s, i, said),)
-        going = word_at(s, i) in ("is", "are") and word_at(s, i + 1) == "going" and word_at(s, i + 2) == "to"
-        if going and tag_at(s, i + 3) == "VB" and _ends_subject(s, i - 1):
+        going = s.word_at(i) in ("is", "are") and s.word_at(i + 1) == "going" and s.word_at(i + 2) == "to"
+        if going and s.tag_at(i + 3) == "VB" and _ends_subject(s, i - 1):
             yield (Edit(s.words[i].start, s.words[i + 2].end, said),)
 
 
 def reduced_to(s: Sentence) -> Iterator[Edits]:
     """*he wants to go* → *he wanna go*, *has to* → *gotta*, *trying to* → *tryna*."""
     for i in range(len(s.words) - 2):
-        new = {"wants": "wanna", "want": "wanna", "has": "gotta", "have": "gotta", "trying": "tryna"}.get(word_at(s, i))
+        new = {"wants": "wanna", "want": "wanna", "has": "gotta", "have": "gotta", "trying": "tryna"}.get(s.word_at(i))
         follows = (
-            word_at(s, i + 1) == "to" and tag_at(s, i + 2) == "VB" and after_space(s, i + 1) and after_space(s, i + 2)
+            s.word_at(i + 1) == "to" and s.tag_at(i + 2) == "VB" and after_space(s, i + 1) and after_space(s, i + 2)
         )
-        if new and follows and (word_at(s, i - 1) not in _IN["auxiliary"] or new == "tryna"):
+        if new and follows and (s.word_at(i - 1) not in _IN["auxiliary"] or new == "tryna"):
             yield (Edit(s.words[i].start, s.words[i + 1].end, new),)
 
 
 def alveolar_ing(s: Sentence) -> Iterator[Edits]:
     """*working* → *workin'*."""
     for i, word in enumerate(s.words):
-        noun = tag_at(s, i - 1) in ("DT", "JJ", "PRP$", "NN", "POS", "CD") or word.lower in _IN["never_in"]
+        noun = s.tag_at(i - 1) in ("DT", "JJ", "PRP$", "NN", "POS", "CD") or word.lower in _IN["never_in"]
         if word.tag == "VBG" and len(word.lower) > 5 and word.lower.endswith("ing") and not noun:
             shape = s.text[word.start : word.end]
             if shape[1:].islower():
@@ -134,20 +130,18 @@ def no_inversion(s: Sentence) -> Iterator[Edits]:
     if not is_question(s) or not any(word.tag == "W" for word in s.words):
         return
     for i in range(1, len(s.words) - 2):
-        if not after_space(s, i) or not after_space(s, i + 1) or not any(tag_at(s, k) == "W" for k in range(i)):
+        if not after_space(s, i) or not after_space(s, i + 1) or not any(s.tag_at(k) == "W" for k in range(i)):
             continue
         end = s.noun_phrase(i + 1, of=False)
-        if end is None or end >= len(s.words) or not after_space(s, end) or word_at(s, i + 1) in ("i", "a", "an"):
+        if end is None or end >= len(s.words) or not after_space(s, end) or s.word_at(i + 1) in ("i", "a", "an"):
             continue
-        if word_at(s, i) in ("do", "does") and word_at(s, end) == "have" and tag_at(s, end + 1) != "TO":
+        if s.word_at(i) in ("do", "does") and s.word_at(end) == "have" and s.tag_at(end + 1) != "TO":
             yield (drop_words(s, i), replace_word(s, end, "got"))
-        elif (word_at(s, i) in ("do", "does") and tag_at(s, end) == "VB") or (
-            word_at(s, i) in ("is", "are")
-            and tag_at(s, end) == "VBG"
-            and tag_at(s, i + 1) in ("PRP", "DT", "NNP", "PRP$")
+        elif (s.word_at(i) in ("do", "does") and s.tag_at(end) == "VB") or (
+            s.word_at(i) in ("is", "are") and s.tag_at(end) == "VBG" and s.tag_at(i + 1) in ("PRP", "DT", "NNP", "PRP$")
         ):
             yield (drop_words(s, i),)
-        elif word_at(s, i) == "will" and tag_at(s, end) == "VB":
+        elif s.word_at(i) == "will" and s.tag_at(end) == "VB":
             at = s.words[end].start
             yield (drop_words(s, i), Edit(at, at, f"gon{apostrophe_of(s)} "))
 
@@ -156,16 +150,16 @@ def existential_it(s: Sentence) -> Iterator[Edits]:
     """*there are five balls* → *it's five balls*; *there was a fire* → *it was a fire*."""
     for i in range(len(s.words) - 2):
         if (
-            word_at(s, i) != "there"
+            s.word_at(i) != "there"
             or not after_space(s, i + 1)
-            or tag_at(s, i + 2) not in ("CD", "DT", "JJ", "NN", "NNS")
+            or s.tag_at(i + 2) not in ("CD", "DT", "JJ", "NN", "NNS")
         ):
             continue
-        if word_at(s, i + 1) in ("is", "are"):
+        if s.word_at(i + 1) in ("is", "are"):
             whole = s.text[s.words[i].start : s.words[i].end]
             it = "It" if whole[0].isupper() else "it"
             yield (Edit(s.words[i].start, s.words[i + 1].end, f"{it}{apostrophe_of(s)}s"),)
-        elif word_at(s, i + 1) in ("was", "were"):
+        elif s.word_at(i + 1) in ("was", "were"):
             yield (replace_word(s, i, "it"), replace_word(s, i + 1, "was"))
 
 
@@ -173,19 +167,19 @@ def aint(s: Sentence) -> Iterator[Edits]:
     """*she isn't here* → *she ain't here*; *he didn't see it* → *he ain't see it*."""
     said = f"ain{apostrophe_of(s)}t"
     for i in range(1, len(s.words) - 1):
-        if word_at(s, i) in _NEGATED or (word_at(s, i) == "didn't" and tag_at(s, i + 1) == "VB"):
+        if s.word_at(i) in _NEGATED or (s.word_at(i) == "didn't" and s.tag_at(i + 1) == "VB"):
             if _ends_subject(s, i - 1):
                 yield (replace_word(s, i, said),)
-        elif word_at(s, i) in ("is", "are", "has", "have") and word_at(s, i + 1) == "not" and _ends_subject(s, i - 1):
+        elif s.word_at(i) in ("is", "are", "has", "have") and s.word_at(i + 1) == "not" and _ends_subject(s, i - 1):
             yield (Edit(s.words[i].start, s.words[i + 1].end, said),)
 
 
 def invariant_dont(s: Sentence) -> Iterator[Edits]:
     """*he doesn't know* → *he don't know*."""
     for i in range(len(s.words) - 1):
-        if word_at(s, i) == "doesn't" and tag_at(s, i + 1) in ("VB", "RB"):
+        if s.word_at(i) == "doesn't" and s.tag_at(i + 1) in ("VB", "RB"):
             yield (replace_word(s, i, f"don{apostrophe_of(s)}t"),)
-        elif word_at(s, i) == "does" and word_at(s, i + 1) == "not":
+        elif s.word_at(i) == "does" and s.word_at(i + 1) == "not":
             yield (Edit(s.words[i].start, s.words[i + 1].end, f"don{apostrophe_of(s)}t"),)
 
 
@@ -197,7 +191,7 @@ def negative_concord(s: Sentence) -> Iterator[Edits]:
             denied = False
         if denied and word.lower in ("any", "anything", "anybody", "anyone", "anywhere", "ever"):
             new = {"any": "no", "anyone": "no one", "ever": "never"}.get(word.lower, f"no{word.lower[3:]}")
-            follows = tag_at(s, i + 1) in ("NN", "NNS", "JJ") if word.lower == "any" else word_at(s, i + 1) != "since"
+            follows = s.tag_at(i + 1) in ("NN", "NNS", "JJ") if word.lower == "any" else s.word_at(i + 1) != "since"
             if follows:
                 yield (replace_word(s, i, new),)
         denied = denied or word.lower.endswith("n't") or word.lower in ("not", "never", "cannot")
@@ -205,8 +199,8 @@ def negative_concord(s: Sentence) -> Iterator[Edits]:
 
 def negative_inversion(s: Sentence) -> Iterator[Edits]:
     """*nobody can help* → *can't nobody help*."""
-    first = word_at(s, 0)
-    new = {"can": "can't", "could": "couldn't", "will": "won't", "is": "ain't", "would": "wouldn't"}.get(word_at(s, 1))
+    first = s.word_at(0)
+    new = {"can": "can't", "could": "couldn't", "will": "won't", "is": "ain't", "would": "wouldn't"}.get(s.word_at(1))
     if first in ("nobody", "nothing") and new and after_space(s, 1) and len(s.words) > 2 and not is_question(s):
         said = cased(new.replace("'", apostrophe_of(s)), s.text[s.start : s.words[0].end])
         yield (Edit(s.start, s.words[1].end, f"{said} {first}"),)
@@ -217,14 +211,14 @@ def zero_possessive(s: Sentence) -> Iterator[Edits]:
     for i in range(len(s.words) - 1):
         word = s.words[i]
         owner = word.lower.endswith("'s") and word.lower not in _IN["contracted_s"] and len(word.lower) > 4
-        if owner and tag_at(s, i + 1) in ("NN", "NNS") and after_space(s, i + 1):
+        if owner and s.tag_at(i + 1) in ("NN", "NNS") and after_space(s, i + 1):
             yield (Edit(word.end - 2, word.end, ""),)
 
 
 def yall(s: Sentence) -> Iterator[Edits]:
     """*all of you*, *you guys* → *y'all*."""
     for i in range(len(s.words) - 1):
-        said = [word_at(s, k) for k in range(i, i + 3)]
+        said = [s.word_at(k) for k in range(i, i + 3)]
         last = i + 1 if said[:2] in (["you", "guys"], ["you", "all"]) else i + 2
         if last == i + 1 or said == ["all", "of", "you"]:
             new = cased(f"y{apostrophe_of(s)}all", s.text[s.words[i].start : s.words[i].end])
@@ -234,8 +228,8 @@ def yall(s: Sentence) -> Iterator[Edits]:
 def reduced_them(s: Sentence) -> Iterator[Edits]:
     """*he sold them* → *he sold 'em*."""
     for i in range(1, len(s.words)):
-        small = word_at(s, i) == "them" and s.text[s.words[i].start] == "t"
-        if small and tag_at(s, i - 1) in ("VB", "VBD", "VBZ", "VBG", "IN") and after_space(s, i):
+        small = s.word_at(i) == "them" and s.text[s.words[i].start] == "t"
+        if small and s.tag_at(i - 1) in ("VB", "VBD", "VBZ", "VBG", "IN") and after_space(s, i):
             yield (Edit(s.words[i].start, s.words[i].start + 2, apostrophe_of(s)),)
 
 
@@ -255,18 +249,18 @@ class AfricanAmerican(FeatureOperator):
         "completive done": word_rule(  # *he has sold them* → *he done sold them*
             {"has": "done", "have": "done"},
             lambda s, i: (
-                tag_at(s, i + 1) in ("VBN", "VBD")
+                s.tag_at(i + 1) in ("VBN", "VBD")
                 and after_space(s, i + 1)
                 and _ends_subject(s, i - 1)
-                and word_at(s, i + 1) not in ("been", "had", "got", "done")
+                and s.word_at(i + 1) not in ("been", "had", "got", "done")
             ),
         ),
         "remote past been": word_rule(  # *she has been working* → *she been working*
             {"has": "", "have": ""},
             lambda s, i: (
-                word_at(s, i + 1) == "been"
+                s.word_at(i + 1) == "been"
                 and after_space(s, i + 1)
-                and (tag_at(s, i + 2) in ("VBG", "IN", "JJ") or word_at(s, i + 2) in ("there", "here"))
+                and (s.tag_at(i + 2) in ("VBG", "IN", "JJ") or s.word_at(i + 2) in ("there", "here"))
                 and _ends_subject(s, i - 1)
             ),
         ),
@@ -274,9 +268,9 @@ class AfricanAmerican(FeatureOperator):
         "was levelling": word_rule(  # *they were late* → *they was late*
             {"were": "was"},
             lambda s, i: (
-                (word_at(s, i - 1) in ("they", "we", "you") or tag_at(s, i - 1) == "NNS")
+                (s.word_at(i - 1) in ("they", "we", "you") or s.tag_at(i - 1) == "NNS")
                 and after_space(s, i)
-                and word_at(s, i - 2) not in ("if", "wish")
+                and s.word_at(i - 2) not in ("if", "wish")
             ),
         ),
         "wanna and gotta": reduced_to,
@@ -289,10 +283,10 @@ class AfricanAmerican(FeatureOperator):
         "negative inversion": negative_inversion,
         "zero possessive -s": zero_possessive,
         "possessive they": word_rule(  # *their house* → *they house*
-            {"their": "they"}, lambda s, i: tag_at(s, i + 1) in ("NN", "NNS", "JJ")
+            {"their": "they"}, lambda s, i: s.tag_at(i + 1) in ("NN", "NNS", "JJ")
         ),
         "demonstrative them": word_rule(  # *those shoes* → *them shoes*
-            {"those": "them"}, lambda s, i: tag_at(s, i + 1) == "NNS" and after_space(s, i + 1)
+            {"those": "them"}, lambda s, i: s.tag_at(i + 1) == "NNS" and after_space(s, i + 1)
         ),
         "y'all": yall,
         "'em": reduced_them,

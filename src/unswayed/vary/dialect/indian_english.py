@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import ClassVar
 
 from unswayed.base.edits import Edit
-from unswayed.vary.dialect import Edits, FeatureOperator, Rule, drop_words, is_question, tag_at, word_at
+from unswayed.vary.dialect import Edits, FeatureOperator, Rule, drop_words, is_question
 from unswayed.vary.english import forms
 from unswayed.vary.sentence import MONTHS, WEEKDAYS, Sentence
 from unswayed.vary.words import word_lists
@@ -83,7 +83,7 @@ def lack_of_inversion(s: Sentence) -> Iterator[Edits]:
         end = s.noun_phrase(i + 1, of=False)
         if s.words[i - 1].tag != "W" or s.words[i].lower not in _IN["turned"] or end is None or end == len(s.words):
             continue
-        vague = word_at(s, i + 1) in ("a", "an") or (s.words[end].tag == "VBG" and s.words[i + 1].tag in ("JJ", "NN"))
+        vague = s.word_at(i + 1) in ("a", "an") or (s.words[end].tag == "VBG" and s.words[i + 1].tag in ("JJ", "NN"))
         if s.words[end].tag in ("VB", "VBG", "VBN", "VBD") and s.joined(i + 1) and s.joined(end) and not vague:
             said, helping = s.said(i + 1, end), s.text[s.words[i].start : s.words[i].end]
             yield (Edit(s.words[i].start, s.words[end - 1].end, f"{said} {helping}"),)
@@ -140,7 +140,7 @@ def object_fronting(s: Sentence) -> Iterator[Edits]:
     if subject is None or not _is_plain(s, subject):
         return
     for i in range(subject + 2, len(s.words)):
-        many = word_at(s, i) == "a" and word_at(s, i + 1) == "lot"
+        many = s.word_at(i) == "a" and s.word_at(i + 1) == "lot"
         definite = s.words[i].tag == "PRP$" or s.words[i].lower in ("this", "that", "these", "those", "the")
         verbs = s.words[subject + 1 : i]
         chain = all(word.tag in ("VB", "VBD", "VBN", "MD", "RB", "TO") for word in verbs)
@@ -193,7 +193,7 @@ _NEVER_PLACES = MONTHS | WEEKDAYS
 def focus_only(s: Sentence) -> Iterator[Edits]:
     """*I was there yesterday* → *I was there yesterday only*."""
     last = s.words[-1]
-    if len(s.words) < 3 or is_question(s) or word_at(s, len(s.words) - 2) in ("each", "every", "per"):
+    if len(s.words) < 3 or is_question(s) or s.word_at(len(s.words) - 2) in ("each", "every", "per"):
         return
     place = (
         last.tag == "NNP"
@@ -235,9 +235,9 @@ def extraneous_article(s: Sentence) -> Iterator[Edits]:
     """*she has business experience* → *she has a business experience*."""
     for i in range(1, len(s.words)):
         word, before = s.words[i], s.words[i - 1]
-        quality = before.tag == "JJ" and tag_at(s, i - 2) in ("VB", "VBZ", "VBD") and before.lower not in _IN["amounts"]
+        quality = before.tag == "JJ" and s.tag_at(i - 2) in ("VB", "VBZ", "VBD") and before.lower not in _IN["amounts"]
         opens = before.tag in ("VB", "VBZ", "VBD", "IN", "RB") and before.lower not in _IN["amounts"] | {"of", "from"}
-        if word.lower not in _IN["abstract"] or word.tag != "NN" or tag_at(s, i + 1) in ("NN", "NNS", "VBG"):
+        if word.lower not in _IN["abstract"] or word.tag != "NN" or s.tag_at(i + 1) in ("NN", "NNS", "VBG"):
             continue
         if quality:
             yield (Edit(before.start, before.start, "an " if before.lower[0] in "aeiou" else "a "),)
@@ -253,8 +253,8 @@ def mass_as_count(s: Sentence) -> Iterator[Edits]:
     """*some information* → *some informations*."""
     for i, word in enumerate(s.words):
         after = s.words[i + 1] if i + 1 < len(s.words) else None
-        single = word_at(s, i - 1) in ("a", "an", "this", "that", "each", "every", "much")
-        single = single or (word_at(s, i - 1) == "of" and tag_at(s, i + 1) in ("VBZ", "VBD", "VB"))
+        single = s.word_at(i - 1) in ("a", "an", "this", "that", "each", "every", "much")
+        single = single or (s.word_at(i - 1) == "of" and s.tag_at(i + 1) in ("VBZ", "VBD", "VB"))
         name = s.text[word.start].isupper() and i > 0
         if word.lower not in _IN["mass"] or single or name or (after is not None and after.tag in _NOUN_LIKE):
             continue
@@ -282,7 +282,7 @@ def _find_subject(s: Sentence) -> tuple[int, str] | None:
     end = s.noun_phrase(0, of=False)
     if first.tag not in ("DT", "PRP$") or end is None or end >= len(s.words) or not s.joined(end):
         return None
-    if s.words[end].tag not in _VERB_TAGS or (tag_at(s, end + 1) in ("VB", "VBD", "MD") and s.words[end].tag != "MD"):
+    if s.words[end].tag not in _VERB_TAGS or (s.tag_at(end + 1) in ("VB", "VBD", "MD") and s.words[end].tag != "MD"):
         return None  # *the radio shows have*: the noun goes on
     head, verb = s.words[end - 1], s.words[end].lower
     if any("'s" in word.lower for word in s.words[:end]) or is_question(s):
@@ -315,7 +315,7 @@ def resumptive_object(s: Sentence) -> Iterator[Edits]:
         subject = s.words[i + 1].lower in _IN["subjects"] - {"it"} or s.words[i + 1].tag == "NNP"
         verb = forms().lemma(s.words[i + 2].lower, s.words[i + 2].tag)
         known = verb in _IN["transitive"] and s.words[i + 2].tag in ("VBD", "VB", "VBZ")
-        if relative and subject and known and tag_at(s, i + 3) in ("", "IN", "RB", "VBZ", "VBD", "MD", "CC"):
+        if relative and subject and known and s.tag_at(i + 3) in ("", "IN", "RB", "VBZ", "VBD", "MD", "CC"):
             at = s.words[i + 2].end
             yield (Edit(at, at, " them" if s.words[i - 1].tag == "NNS" else " it"),)
 
@@ -346,10 +346,10 @@ def non_initial_existential(s: Sentence) -> Iterator[Edits]:
         return
     for i in range(len(s.words) - 2):
         there, verb, end = s.words[i], s.words[i + 1], s.noun_phrase(i + 2)
-        opens = i == 0 or word_at(s, i - 1) in _IN["time"] | {"because", "and", "but", "so", "if", "when"}
+        opens = i == 0 or s.word_at(i - 1) in _IN["time"] | {"because", "and", "but", "so", "if", "when"}
         if there.lower != "there" or verb.lower not in ("is", "are", "was", "were") or not opens or end is None:
             continue
-        if (end == len(s.words) or (end == len(s.words) - 1 and tag_at(s, end) == "RB")) and word_at(s, i + 2) != "no":
+        if (end == len(s.words) or (end == len(s.words) - 1 and s.tag_at(end) == "RB")) and s.word_at(i + 2) != "no":
             said = s.said(i + 2, end)
             said = said[0].upper() + said[1:] if s.text[there.start].isupper() else said
             yield (Edit(there.start, s.words[end - 1].end, f"{said} {verb.lower} there"),)

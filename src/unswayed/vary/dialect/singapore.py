@@ -17,8 +17,6 @@ from unswayed.vary.dialect import (
     indian_english as shared,
     is_question,
     replace_word,
-    tag_at,
-    word_at,
     word_rule,
 )
 from unswayed.vary.english import forms
@@ -34,10 +32,10 @@ _TAG = re.compile(rf", (?:{_HELPING})n[’']t (?:it|he|she|they|we|you|I)(?=\?)"
 def zero_copula(s: Sentence) -> Iterator[Edits]:
     """*she is busy* → *she busy*."""
     for i in range(1, len(s.words) - 1):
-        subject = word_at(s, i - 1) in ("he", "she", "they", "we", "you") or s.noun_phrase(0, of=False) == i
-        follows = tag_at(s, i + 1) in ("JJ", "VBG") or word_at(s, i + 1) in ("very", "so", "too")
-        subject = subject and word_at(s, i - 1) not in ("there", "this", "that", "it") and not is_question(s)
-        if word_at(s, i) in ("is", "are") and subject and follows and after_space(s, i) and after_space(s, i + 1):
+        subject = s.word_at(i - 1) in ("he", "she", "they", "we", "you") or s.noun_phrase(0, of=False) == i
+        follows = s.tag_at(i + 1) in ("JJ", "VBG") or s.word_at(i + 1) in ("very", "so", "too")
+        subject = subject and s.word_at(i - 1) not in ("there", "this", "that", "it") and not is_question(s)
+        if s.word_at(i) in ("is", "are") and subject and follows and after_space(s, i) and after_space(s, i + 1):
             yield (drop_words(s, i),)
 
 
@@ -46,10 +44,10 @@ def already_completive(s: Sentence) -> Iterator[Edits]:
     if not _is_one_clause(s) or any(word.lower in ("already", "ever", "never", "not") for word in s.words):
         return
     for i in range(1, len(s.words) - 1):
-        perfect = word_at(s, i) in ("has", "have") and tag_at(s, i + 1) in ("VBN", "VBD") and _is_pronoun(s, i - 1)
-        past = forms().inflected(forms().lemma(word_at(s, i + 1), "VBN"), "VBD") if perfect else None
+        perfect = s.word_at(i) in ("has", "have") and s.tag_at(i + 1) in ("VBN", "VBD") and _is_pronoun(s, i - 1)
+        past = forms().inflected(forms().lemma(s.word_at(i + 1), "VBN"), "VBD") if perfect else None
         whole = i + 2 == len(s.words) or s.noun_phrase(i + 2) == len(s.words)
-        if past and whole and word_at(s, i + 1) not in ("been", "had", "got"):
+        if past and whole and s.word_at(i + 1) not in ("been", "had", "got"):
             yield (Edit(s.words[i].start, s.words[i + 1].end, past), Edit(s.end, s.end, " already"))
 
 
@@ -57,9 +55,9 @@ def zero_past(s: Sentence) -> Iterator[Edits]:
     """*yesterday we walked home* → *yesterday we walk home*, where another word says when."""
     when = any(w.lower in _IN["past"] or (w.lower.isdigit() and len(w.lower) == 4) for w in s.words)
     for i in range(1, len(s.words)) if when and not is_question(s) else ():
-        lemma = forms().lemma(word_at(s, i), "VBD")
-        known = tag_at(s, i) == "VBD" and lemma != word_at(s, i) and word_at(s, i) not in ("was", "were", "had", "did")
-        helped = any(word_at(s, k) in _IN["be"] for k in range(max(0, i - 2), i))
+        lemma = forms().lemma(s.word_at(i), "VBD")
+        known = s.tag_at(i) == "VBD" and lemma != s.word_at(i) and s.word_at(i) not in ("was", "were", "had", "did")
+        helped = any(s.word_at(k) in _IN["be"] for k in range(max(0, i - 2), i))
         if known and after_space(s, i) and not helped and (_is_pronoun(s, i - 1) or s.noun_phrase(0, of=False) == i):
             yield (replace_word(s, i, lemma),)
 
@@ -67,29 +65,25 @@ def zero_past(s: Sentence) -> Iterator[Edits]:
 def zero_third_person(s: Sentence) -> Iterator[Edits]:
     """*he work here*: no *-s* on the verb."""
     for i in range(1, len(s.words)):
-        lemma = forms().lemma(word_at(s, i), "VBZ")
-        known = tag_at(s, i) == "VBZ" and lemma != word_at(s, i) and word_at(s, i) not in ("is", "has", "does")
-        if (
-            known
-            and after_space(s, i)
-            and (word_at(s, i - 1) in ("he", "she", "it") or s.noun_phrase(0, of=False) == i)
-        ):
+        lemma = forms().lemma(s.word_at(i), "VBZ")
+        known = s.tag_at(i) == "VBZ" and lemma != s.word_at(i) and s.word_at(i) not in ("is", "has", "does")
+        if known and after_space(s, i) and (s.word_at(i - 1) in ("he", "she", "it") or s.noun_phrase(0, of=False) == i):
             yield (replace_word(s, i, lemma),)
 
 
 def never_past(s: Sentence) -> Iterator[Edits]:
     """*he didn't come* → *he never come*."""
     for i in range(1, len(s.words) - 1):
-        if word_at(s, i) == "didn't" and tag_at(s, i + 1) == "VB" and not is_question(s):
+        if s.word_at(i) == "didn't" and s.tag_at(i + 1) == "VB" and not is_question(s):
             yield (replace_word(s, i, "never"),)
-        elif (word_at(s, i), word_at(s, i + 1)) == ("did", "not") and tag_at(s, i + 2) == "VB":
+        elif (s.word_at(i), s.word_at(i + 1)) == ("did", "not") and s.tag_at(i + 2) == "VB":
             yield (Edit(s.words[i].start, s.words[i + 1].end, "never"),)
 
 
 def ever_experience(s: Sentence) -> Iterator[Edits]:
     """*I have been to Japan* → *I ever go Japan before*."""
     for i in range(1, len(s.words) - 3):
-        been = (word_at(s, i + 1), word_at(s, i + 2)) == ("been", "to") and word_at(s, i) in ("have", "has")
+        been = (s.word_at(i + 1), s.word_at(i + 2)) == ("been", "to") and s.word_at(i) in ("have", "has")
         if been and _is_pronoun(s, i - 1) and s.noun_phrase(i + 3) == len(s.words) and not is_question(s):
             yield (Edit(s.words[i].start, s.words[i + 2].end, "ever go"), Edit(s.end, s.end, " before"))
 
@@ -98,9 +92,9 @@ def can_or_not(s: Sentence) -> Iterator[Edits]:
     """*Can you help me?* → *You can help me or not?*"""
     if (
         is_question(s)
-        and word_at(s, 0) in ("can", "could")
-        and tag_at(s, 1) == "PRP"
-        and tag_at(s, 2) == "VB"
+        and s.word_at(0) in ("can", "could")
+        and s.tag_at(1) == "PRP"
+        and s.tag_at(2) == "VB"
         and _has_no_break(s)
     ):
         said = s.text[s.words[1].start : s.words[1].end]
@@ -110,15 +104,15 @@ def can_or_not(s: Sentence) -> Iterator[Edits]:
 
 def wh_in_situ(s: Sentence) -> Iterator[Edits]:
     """*Where are you going?* → *You going where?*; *What do you want?* → *You want what?*"""
-    first, helps = word_at(s, 0), word_at(s, 1)
+    first, helps = s.word_at(0), s.word_at(1)
     if not is_question(s) or first not in ("where", "what", "who", "when") or not _has_no_break(s) or len(s.words) > 8:
         return
     end = s.noun_phrase(2, of=False)
-    if end is None or end >= len(s.words) or word_at(s, 2) in ("a", "an"):
+    if end is None or end >= len(s.words) or s.word_at(2) in ("a", "an"):
         return
-    helped = {"do": "VB", "does": "VB", "is": "VBG", "are": "VBG"}.get(helps) == tag_at(s, end)
+    helped = {"do": "VB", "does": "VB", "is": "VBG", "are": "VBG"}.get(helps) == s.tag_at(end)
     last = first in ("where", "when") or end == len(s.words) - 1
-    if helped and last and tag_at(s, 2) in ("PRP", "DT", "PRP$", "NNP"):
+    if helped and last and s.tag_at(2) in ("PRP", "DT", "PRP$", "NNP"):
         opening = s.text[s.words[2].start]
         opening = opening.upper() if s.text[s.start].isupper() else opening
         yield (Edit(s.start, s.words[2].start + 1, opening), Edit(s.end, s.end, f" {first}"))
@@ -133,51 +127,49 @@ def is_it_tag(s: Sentence) -> Iterator[Edits]:
 def existential_got(s: Sentence) -> Iterator[Edits]:
     """*there are many cars here* → *got many cars here*."""
     for i in range(len(s.words) - 2):
-        opens = i == 0 or word_at(s, i - 1) in ("because", "and", "but", "so")
+        opens = i == 0 or s.word_at(i - 1) in ("because", "and", "but", "so")
         if (
             not opens
-            or word_at(s, i) != "there"
-            or word_at(s, i + 1) not in ("is", "are", "was", "were")
+            or s.word_at(i) != "there"
+            or s.word_at(i + 1) not in ("is", "are", "was", "were")
             or is_question(s)
         ):
             continue
-        if tag_at(s, i + 2) in ("CD", "DT", "JJ", "NN", "NNS") and word_at(s, i + 2) != "no":
+        if s.tag_at(i + 2) in ("CD", "DT", "JJ", "NN", "NNS") and s.word_at(i + 2) != "no":
             said = "Got" if s.text[s.words[i].start].isupper() else "got"
             yield (Edit(s.words[i].start, s.words[i + 1].end, said),)
 
 
 def no_if(s: Sentence) -> Iterator[Edits]:
     """*If you come late, you stand outside* → *You come late, you stand outside*."""
-    if word_at(s, 0) == "if" and _is_pronoun(s, 1) and word_at(s, 2) != "were" and "," in s.text[s.start : s.end]:
+    if s.word_at(0) == "if" and _is_pronoun(s, 1) and s.word_at(2) != "were" and "," in s.text[s.start : s.end]:
         yield (drop_words(s, 0),)
 
 
 def subject_drop(s: Sentence) -> Iterator[Edits]:
     """*I don't know* → *Don't know*."""
-    if len(s.words) < 3 or word_at(s, 0) not in ("i", "we", "they", "it") or not after_space(s, 1) or is_question(s):
+    if len(s.words) < 3 or s.word_at(0) not in ("i", "we", "they", "it") or not after_space(s, 1) or is_question(s):
         return
-    if tag_at(s, 1) in ("VBD", "VB", "VBZ", "MD") and word_at(s, 1) not in _IN["be"]:
+    if s.tag_at(1) in ("VBD", "VB", "VBZ", "MD") and s.word_at(1) not in _IN["be"]:
         yield (drop_words(s, 0),)
 
 
 def zero_plural(s: Sentence) -> Iterator[Edits]:
     """*two books* → *two book*, where another word says how many."""
     for i in range(1, len(s.words)):
-        counted = (tag_at(s, i - 1) == "CD" and word_at(s, i - 1) not in ("1", "one")) or word_at(s, i - 1) in _IN[
-            "many"
-        ]
-        one = forms().lemma(word_at(s, i), "NNS")
-        year = len(word_at(s, i - 1)) == 4 and word_at(s, i - 1).isdigit()
-        if counted and not year and tag_at(s, i) == "NNS" and one != word_at(s, i) and after_space(s, i):
+        counted = (s.tag_at(i - 1) == "CD" and s.word_at(i - 1) not in ("1", "one")) or s.word_at(i - 1) in _IN["many"]
+        one = forms().lemma(s.word_at(i), "NNS")
+        year = len(s.word_at(i - 1)) == 4 and s.word_at(i - 1).isdigit()
+        if counted and not year and s.tag_at(i) == "NNS" and one != s.word_at(i) and after_space(s, i):
             yield (replace_word(s, i, one),)
 
 
 def particle(s: Sentence) -> Iterator[Edits]:
     """*It is too late.* → *It is too late lah.*, *lor* or *leh*."""
     short = 3 <= len(s.words) <= 15 and s.has_verb(0, len(s.words)) and not is_question(s)
-    if "." in word_at(s, len(s.words) - 1):
+    if "." in s.word_at(len(s.words) - 1):
         return  # *a.m.*: its dot is no end
-    if short and _CLOSED.match(s.text, s.end) and word_at(s, len(s.words) - 1) not in _IN["particles"]:
+    if short and _CLOSED.match(s.text, s.end) and s.word_at(len(s.words) - 1) not in _IN["particles"]:
         for said in ("lah", "lor", "leh"):
             yield (Edit(s.end, s.end, f" {said}"),)
 
@@ -185,13 +177,13 @@ def particle(s: Sentence) -> Iterator[Edits]:
 def final_one(s: Sentence) -> Iterator[Edits]:
     """*He is always late* → *He is always late one*."""
     last = len(s.words) - 1
-    stressed = word_at(s, last - 1) in ("always", "very", "so", "usually", "quite") and tag_at(s, last) == "JJ"
-    if _is_one_clause(s) and stressed and _is_pronoun(s, 0) and word_at(s, last) not in ("many", "much", "few"):
+    stressed = s.word_at(last - 1) in ("always", "very", "so", "usually", "quite") and s.tag_at(last) == "JJ"
+    if _is_one_clause(s) and stressed and _is_pronoun(s, 0) and s.word_at(last) not in ("many", "much", "few"):
         yield (Edit(s.end, s.end, " one"),)
 
 
 def _is_pronoun(s: Sentence, i: int) -> bool:
-    return i >= 0 and word_at(s, i) in ("i", "he", "she", "it", "they", "we", "you")
+    return i >= 0 and s.word_at(i) in ("i", "he", "she", "it", "they", "we", "you")
 
 
 def _has_no_break(s: Sentence) -> bool:
@@ -232,9 +224,9 @@ class Singapore(FeatureOperator):
             dict.fromkeys(("was", "were", "got"), "kena"),
             lambda s, i: (
                 i > 0
-                and word_at(s, i + 1) in _IN["suffered"]
+                and s.word_at(i + 1) in _IN["suffered"]
                 and after_space(s, i + 1)
-                and (_is_pronoun(s, i - 1) or tag_at(s, i - 1) in ("NN", "NNS", "NNP"))
+                and (_is_pronoun(s, i - 1) or s.tag_at(i - 1) in ("NN", "NNS", "NNP"))
             ),
         ),
         "ever for experience": ever_experience,

@@ -8,138 +8,124 @@ from functools import cache
 
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
-from unswayed.vary.meaning._english import English
+from unswayed.vary.meaning._english import EnglishControls
 from unswayed.vary.meaning._table import (
     LANGUAGES,
-    LONGEST,
+    MAX_CHARACTERS,
     MeaningChange,
-    Token,
-    clear,
-    exchanged,
-    numbers,
-    swapped,
+    exchanges,
+    is_clear,
+    name_swaps,
+    number_changes,
     table,
     tokens,
 )
 from unswayed.vary.operator import Change, Operator, Text
 
 
-def replaced(language: str, text: str, rng: Stream) -> list[MeaningChange]:
+def find_replacements(language: str, text: str, rng: Stream) -> list[MeaningChange]:
     """Every replacement, one draw each for those that have choices."""
-    text = text[:LONGEST]
+    text, known = text[:MAX_CHARACTERS], table(language)
+    found: list[MeaningChange] = []
     if language == "zh":
-        return table("zh").free(text, _replace_zh(text, rng))
-    fits = English(text).fits if language == "en" else _fits_portuguese(text)
-    return table(language).free(text, _spaced(language, text, rng, fits))
+        for match in _chinese_words().finditer(text):
+            for others in known.others[match[0]]:
+                choices = [other for other in others.words if other not in text]
+                if choices:
+                    new = rng.choice(choices)
+                    edit = Edit(match.start(), match.end(), new)
+                    found.append(MeaningChange((edit,), others.kind, f"{match[0]} → {new}"))
+        return known.unprotected(text, [*found, *number_changes(text, iter(rng.bits, -1))])
+    if language == "en":
+        fits = EnglishControls(text).fits
+    else:
+        words, one_bus = tokens(text), frozenset(known.raw["one_bus"].split())
+
+        def fits(place: int, sense: str) -> bool:
+            return sense != "u" or (place > 0 and words[place - 1].text.lower() in one_bus)
+
+    found += exchanges(text, known, rng.below, fits)
+    found += known.fixed_expressions(text)
+    found += number_changes(text, iter(rng.bits, -1))
+    found += name_swaps(text, known)
+    return known.unprotected(text, found)
 
 
-def inserted(language: str, text: str) -> list[MeaningChange]:
-    text = text[:LONGEST]
-    found = English(text).inserted() if language == "en" else {"pt": _insert_pt, "zh": _insert_zh}[language](text)
-    return table(language).free(text, found)
+def find_insertions(language: str, text: str) -> list[MeaningChange]:
+    """Every word that could be put in."""
+    text = text[:MAX_CHARACTERS]
+    found = EnglishControls(text).insertions() if language == "en" else _INSERT[language](text)
+    return table(language).unprotected(text, found)
 
 
-def deleted(language: str, text: str) -> list[MeaningChange]:
-    text = text[:LONGEST]
-    found = English(text).deleted() if language == "en" else table(language).left_out(text)
-    return table(language).free(text, found)
-
-
-def _fits_portuguese(text: str) -> Callable[[int, str], bool]:
-    words = tokens(text)
-    return lambda place, sense: sense != "u" or (place > 0 and words[place - 1].text.lower() in _one_bus())
-
-
-def _one_bus() -> frozenset[str]:
-    return frozenset(table("pt").raw["one_bus"].split())
-
-
-def _spaced(language: str, text: str, rng: Stream, fits: Callable[[int, str], bool]) -> Iterator[MeaningChange]:
-    known = table(language)
-    yield from exchanged(text, known, rng.below, fits)
-    yield from known.fixed(text)
-    yield from numbers(text, iter(rng.bits, -1))
-    yield from swapped(text, known)
-
-
-def _replace_zh(text: str, rng: Stream) -> Iterator[MeaningChange]:
-    others = table("zh").others
-    for match in _chinese().finditer(text):
-        for found in others[match[0]]:
-            choices = [other for other in found.words if other not in text]
-            if choices:
-                new = rng.choice(choices)
-                yield MeaningChange((Edit(match.start(), match.end(), new),), found.kind, f"{match[0]} → {new}")
-    yield from numbers(text, iter(rng.bits, -1))
+def find_deletions(language: str, text: str) -> list[MeaningChange]:
+    """Every word that could be left out."""
+    text = text[:MAX_CHARACTERS]
+    found = EnglishControls(text).deletions() if language == "en" else table(language).deletions_in(text)
+    return table(language).unprotected(text, found)
 
 
 @cache
-def _chinese() -> re.Pattern[str]:
+def _chinese_words() -> re.Pattern[str]:
     """All words of the table, the longest first; *他* is none in *其他* and *他们*."""
     words = sorted(table("zh").others, key=lambda word: (-len(word), word))
     return re.compile("|".join(f"(?<![其吉]){w}(?!们|人)" if len(w) == 1 else re.escape(w) for w in words))
 
 
-def _insert_pt(text: str) -> Iterator[MeaningChange]:
+_OTHER_PT = {"o": "outro", "do": "outro", "no": "outro", "pelo": "outro", "ao": "outro",
+             "a": "outra", "da": "outra", "na": "outra", "pela": "outra"}  # fmt: skip
+_PARTICIPLE_PT = re.compile(r"\w+[aií]d[oa]s?")
+
+
+def _insert_portuguese(text: str) -> Iterator[MeaningChange]:
     raw = table("pt").raw
-    verbs, barred, former = (frozenset(raw[key].split()) for key in ("negate", "negate_after_not", "former"))
+    keys = ("negate", "negate_after_not", "former", "almost", "seldom", "other_o", "other_a")
+    verbs, barred, former, almost, seldom, masculine, feminine = (frozenset(raw[key].split()) for key in keys)
     words = tokens(text)
-    if text.rstrip().endswith("?"):
-        return
-    almost, seldom = (frozenset(raw[key].split()) for key in ("almost", "seldom"))
-    for i, word in enumerate(words):
+    for i, word in enumerate(words) if not text.rstrip().endswith("?") else ():
         before = words[i - 1].text.lower() if i else ""
-        yield from _another_pt(word, before)
-        if (
-            before in ("foi", "foram")
-            and re.fullmatch(r"\w+[aií]d[oa]s?", word.text)
-            and word.text not in raw["undoubted"]
-        ):
-            new = Edit(word.start, word.start, "supostamente ")
-            yield MeaningChange((new,), "doubted", f"'supostamente' before {word.text!r}")
+        put: list[tuple[str, str]] = []  # what is put before the word, and what kind of change that is
+        other = _OTHER_PT.get(before)  # *a ponte* → *a outra ponte*
+        if other and word.text in (masculine if other == "outro" else feminine):
+            put.append((other, "another"))
+        passive = before in ("foi", "foram") and _PARTICIPLE_PT.fullmatch(word.text)
+        if passive and word.text not in raw["undoubted"]:
+            put.append(("supostamente", "doubted"))
         free = before and before not in barred | {"que", "e", "ou"} and not before.endswith("mente")
         if free and word.text in almost:
-            yield MeaningChange((Edit(word.start, word.start, "quase "),), "nearly", f"'quase' before {word.text!r}")
+            put.append(("quase", "nearly"))
         elif free and word.text in seldom:
-            new = Edit(word.start, word.start, "raramente ")
-            yield MeaningChange((new,), "seldom", f"'raramente' before {word.text!r}")
-        brief = clear(text, word.start, 120)
-        if brief and word.text in verbs and before and before not in barred:
-            yield MeaningChange((Edit(word.start, word.start, "não "),), "denied", f"'não' before {word.text!r}")
+            put.append(("raramente", "seldom"))
+        if is_clear(text, word.start, 120) and word.text in verbs and before and before not in barred:
+            put.append(("não", "denied"))
         elif word.text in former and before in ("o", "a", "do", "da", "um", "uma", "pelo", "pela", "ao", "os", "dos"):
-            yield MeaningChange((Edit(word.start, word.start, "ex-"),), "modified", f"'ex-' before {word.text!r}")
-
-
-_ARTICLES_PT = {"o": "outro", "do": "outro", "no": "outro", "pelo": "outro", "ao": "outro",
-                "a": "outra", "da": "outra", "na": "outra", "pela": "outra"}  # fmt: skip
-
-
-def _another_pt(word: Token, before: str) -> Iterator[MeaningChange]:
-    """*a ponte* → *a outra ponte*."""
-    new = _ARTICLES_PT.get(before)
-    if new and word.text in table("pt").raw["other_o" if new == "outro" else "other_a"].split():
-        yield MeaningChange((Edit(word.start, word.start, f"{new} "),), "another", f"{new!r} before {word.text!r}")
+            put.append(("ex-", "modified"))
+        for new, kind in put:
+            space = "" if new.endswith("-") else " "
+            edit = Edit(word.start, word.start, new + space)
+            yield MeaningChange((edit,), kind, f"{new!r} before {word.text!r}")
 
 
 _KINDS_ZH = {"前": "modified", "另": "another", "差点": "nearly", "不到": "limit", "据说": "doubted"}
 
 
-def _insert_zh(text: str) -> Iterator[MeaningChange]:
+def _insert_chinese(text: str) -> Iterator[MeaningChange]:
     if text.rstrip().endswith(("?", "？", "吗")):
         return
     for rule in table("zh").raw["insert"]:
         word, _, pattern = rule.partition(" < ")
         for match in re.finditer(pattern, text):
             kind, follows = _KINDS_ZH.get(word, "denied"), match[0] or text[match.end() : match.end() + 4]
-            if kind == "denied" and not clear(text, match.start(), 36):
+            if kind == "denied" and not is_clear(text, match.start(), 36):
                 continue
             yield MeaningChange((Edit(match.start(), match.start(), word),), kind, f"{word!r} before {follows!r}")
 
 
+_INSERT = {"pt": _insert_portuguese, "zh": _insert_chinese}
 WAYS: dict[str, Callable[[str, str, Stream], list[MeaningChange]]] = {
-    "replace": replaced,
-    "insert": lambda language, text, rng: inserted(language, text),
-    "delete": lambda language, text, rng: deleted(language, text),
+    "replace": find_replacements,
+    "insert": lambda language, text, rng: find_insertions(language, text),
+    "delete": lambda language, text, rng: find_deletions(language, text),
 }
 
 
@@ -157,15 +143,13 @@ class ControlOperator(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         language = text.language.split("-")[0]
         for way in self.tried(rng):
-            found = [one for one in WAYS[way](language, text.text, rng) if _sound(text, one.edits)]
+            found = []
+            for one in WAYS[way](language, text.text, rng):  # something must change, and something must stay
+                changes = any(text.text[start:end] != new for start, end, new in one.edits)
+                if changes and len(text.text.strip()) > sum(end - start for start, end, _ in one.edits):
+                    found.append(one)
             if found:
                 kind = rng.choice(sorted({one.kind for one in found}))
                 chosen = rng.choice([one for one in found if one.kind == kind])
                 return Change(tuple(sorted(chosen.edits)), f"{way}, {chosen.kind}: {chosen.note}")
         return None
-
-
-def _sound(text: Text, edits: tuple[Edit, ...]) -> bool:
-    """Does something change, and does something stay?"""
-    changes = any(text.text[start:end] != new for start, end, new in edits)
-    return changes and len(text.text.strip()) > sum(end - start for start, end, _ in edits)

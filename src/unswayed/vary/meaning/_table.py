@@ -14,7 +14,7 @@ from unswayed.base.edits import Edit
 from unswayed.vary.words import cased, sounds_as_vowel
 
 LANGUAGES = ("en", "pt", "zh")
-LONGEST = 20_000  # characters of a text that are looked at
+MAX_CHARACTERS = 20_000  # characters of a text that are looked at
 
 
 class MeaningChange(NamedTuple):
@@ -25,7 +25,7 @@ class MeaningChange(NamedTuple):
     note: str
 
 
-class Others(NamedTuple):
+class Substitutes(NamedTuple):
     """What may stand for a word, in which sense of it (a letter, see the table), and what kind of change that is."""
 
     words: tuple[str, ...]
@@ -40,11 +40,17 @@ class MeaningTable:
         self.language = language
         text = files("unswayed.vary.meaning").joinpath(f"data/{language}.toml").read_text(encoding="utf-8")
         self.raw = tomllib.loads(text)
-        self.others: dict[str, list[Others]] = {}
+        self.others: dict[str, list[Substitutes]] = {}
+        sets: list[tuple[str, list[str], str]] = []  # a word, what may stand for it, and what kind of change that is
         for pair in shlex.split(self.raw["opposites"]):
-            self._add_pair(pair)
-        for line in self.raw["sets"]:
-            self._add_set(line.split())
+            one, mark, other = re.split(r"([/>])", pair)
+            sets += [(one, [other], "opposite")] + ([(other, [one], "opposite")] if mark == "/" else [])
+        for words in map(str.split, self.raw["sets"]):
+            sets += [(word, [other for other in words if other != word], "another") for word in words]
+        for word, others, kind in sets:
+            plain, _, sense = word.partition("_")
+            made = Substitutes(tuple(other.partition("_")[0] for other in others), sense, kind)
+            self.others.setdefault(plain, []).append(made)
         phrases = (line.split(" > ") for line in self.raw["phrases"])
         self.phrases = {before.strip(): after.strip() for before, after in phrases}
         self.acts = frozenset(self.raw["acts"].split())
@@ -59,29 +65,14 @@ class MeaningTable:
             for pattern in patterns
         ]
 
-    def _add_pair(self, pair: str) -> None:
-        one, mark, other = re.split(r"([/>])", pair)
-        self._add(one, [other], "opposite")
-        if mark == "/":
-            self._add(other, [one], "opposite")
-
-    def _add_set(self, words: list[str]) -> None:
-        for word in words:
-            self._add(word, [other for other in words if other != word], "another")
-
-    def _add(self, word: str, others: Iterable[str], kind: str) -> None:
-        plain, _, sense = word.partition("_")
-        made = Others(tuple(other.partition("_")[0] for other in others), sense, kind)
-        self.others.setdefault(plain, []).append(made)
-
-    def fixed(self, text: str) -> Iterator[MeaningChange]:
+    def fixed_expressions(self, text: str) -> Iterator[MeaningChange]:
         """Expressions of several words that have a fixed counterpart."""
         for before, after in self.phrases.items():
             for match in re.finditer(rf"\b{re.escape(before)}\b", text, re.IGNORECASE):
                 new = after[0].upper() + after[1:] if match[0][0].isupper() else after
                 yield MeaningChange((Edit(match.start(), match.end(), new),), "expression", f"{match[0]} → {new}")
 
-    def left_out(self, text: str) -> Iterator[MeaningChange]:
+    def deletions_in(self, text: str) -> Iterator[MeaningChange]:
         """Words without which the rest says something else."""
         for pattern, kind in self.deletions:
             for match in pattern.finditer(text):
@@ -89,7 +80,7 @@ class MeaningTable:
                 if not one_of_more and not self.unless.search(text, match.end()):
                     yield without(text, match.start(), match.end(), kind)
 
-    def free(self, text: str, found: Iterable[MeaningChange]) -> list[MeaningChange]:
+    def unprotected(self, text: str, found: Iterable[MeaningChange]) -> list[MeaningChange]:
         """Those that leave fixed expressions, titles and longer names alone."""
         kept = [match.span() for pattern in self._protected for match in pattern.finditer(text)]
         return [one for one in found if not any(start <= edit.start < end for edit in one.edits for start, end in kept)]
@@ -106,7 +97,7 @@ def without(text: str, start: int, end: int, kind: str = "left out") -> MeaningC
 _END = re.compile(r"[.!?](?=\s|$)|[。！？；\n]")
 
 
-def clear(text: str, at: int, longest: int) -> bool:
+def is_clear(text: str, at: int, longest: int) -> bool:
     """Is the sentence around a place short enough for a denial to be clear, in characters?"""
     start = max((match.end() for match in _END.finditer(text, 0, at)), default=0)
     end = _END.search(text, at)
@@ -115,17 +106,18 @@ def clear(text: str, at: int, longest: int) -> bool:
 
 @cache
 def table(language: str) -> MeaningTable:
+    """A language's table, read once a process."""
     return MeaningTable(language)
 
 
 # Not 3D, H1B, 4-4-2 or 12:30; a following s is that of decades.
 _BEFORE, _AFTER = r"(?<![\w.,:/–—−-])", r"(?![A-Za-rt-z:/–—-]|[.,]\d)"
 _NUMBER = re.compile(rf"{_BEFORE}\d{{1,3}}(?:,\d{{3}})+{_AFTER}|{_BEFORE}\d+(?:[.,]\d+)?(?=s\b|\D|$){_AFTER}")
-_KEPT = frozenset(["0", "1", "24", "100"])  # *24 hours*, *100%*: another would be silly
+_KEPT_NUMBERS = frozenset(["0", "1", "24", "100"])  # *24 hours*, *100%*: another would be silly
 _BRACKET = re.compile(r"[\w /%°]{0,12}[(（]\D?\d")
 
 
-def numbers(text: str, choose: Iterable[int]) -> Iterator[MeaningChange]:
+def number_changes(text: str, choose: Iterable[int]) -> Iterator[MeaningChange]:
     """Each number with another in its place: years move a few years, other numbers change their first digit."""
     draws = iter(choose)
     for match in _NUMBER.finditer(text):
@@ -135,18 +127,17 @@ def numbers(text: str, choose: Iterable[int]) -> Iterator[MeaningChange]:
         inside = sum(text.count(mark, 0, match.start()) for mark in "(（") > sum(
             text.count(mark, 0, match.start()) for mark in ")）"
         )
-        if inside or old in _KEPT or _BRACKET.match(follows):
+        if inside or old in _KEPT_NUMBERS or _BRACKET.match(follows):
             continue
-        new = _month(old, next(draws)) if re.match(" ?月", follows) else _other_number(old, next(draws), follows)
+        new = _other_number(old, next(draws), follows)
         if new and not re.search(rf"(?<!\d){re.escape(new)}(?!\d)", text):
             yield MeaningChange((Edit(match.start(), match.end(), new),), "number", f"{old} → {new}")
 
 
-def _month(old: str, draw: int) -> str:
-    return str((int(old) + draw % 10) % 12 + 1)
-
-
 def _other_number(old: str, draw: int, follows: str) -> str | None:
+    """Another number before this text, by a draw: a month, a year, a day, or the first digit changed."""
+    if re.match(" ?月", follows):
+        return str((int(old) + draw % 10) % 12 + 1)
     if re.fullmatch(r"1\d{3}|20\d\d", old):
         step = 10 if follows.startswith(("s", " 年代")) else 1
         year = int(old) - step * (3 + draw % 9)
@@ -172,63 +163,55 @@ Fits = Callable[[int, str], bool]  # is the word at this place meant in this sen
 
 
 class Token(NamedTuple):
+    """A word of a text, and where it stands."""
+
     start: int
     end: int
     text: str
 
 
 def tokens(text: str) -> list[Token]:
+    """The words of a text, with hyphens and apostrophes inside them."""
     return [Token(match.start(), match.end(), match[0]) for match in _WORD.finditer(text)]
 
 
-def exchanged(text: str, table: MeaningTable, draw: Callable[[int], int], fits: Fits) -> Iterator[MeaningChange]:
+def exchanges(text: str, table: MeaningTable, draw: Callable[[int], int], fits: Fits) -> Iterator[MeaningChange]:
     """Every word that has others to stand for it, with one of these. `draw(n)` chooses one of n."""
     words = tokens(text)
     present = {word.text.lower() for word in words}
     for i, word in enumerate(words):
-        if i and (words[i - 1].text.lower() in table.leave_before or text[word.start - 1] in "-’'."):
+        before = words[i - 1] if i else None
+        if before and (before.text.lower() in table.leave_before or text[word.start - 1] in "-’'."):
             continue
-        for others in _known(text, table, words, i):
+        for others in _substitutes(text, table, words, i):
             choices = [other for other in others.words if other.lower() not in present]
             if choices and fits(i, others.sense):
                 new = cased(choices[draw(len(choices))], word.text)
-                note = f"{word.text} → {new}"
-                yield MeaningChange((Edit(*_edit(text, words, i, new, table)),), others.kind, note)
+                edit = Edit(word.start, word.end, new)
+                if table.language == "en" and before and before.text.lower() in ("a", "an"):
+                    article = cased("an" if sounds_as_vowel(new) else "a", before.text)
+                    if article != before.text and text[before.end : word.start] == " ":
+                        edit = Edit(before.start, word.end, f"{article} {new}")
+                yield MeaningChange((edit,), others.kind, f"{word.text} → {new}")
 
 
-def _known(text: str, table: MeaningTable, words: list[Token], i: int) -> list[Others]:
+def _substitutes(text: str, table: MeaningTable, words: list[Token], i: int) -> list[Substitutes]:
     """What the table has for a word; of words with capitals only names, and what begins the text."""
     word = words[i].text
     if word.islower():
         return table.others.get(word, [])
     first = i == 0 or text[: words[i].start].rstrip()[-1:] in (".", "!", "?")
+    name_follows = i + 1 < len(words) and words[i + 1].text[0].isupper()
     if first and word[1:].islower():
-        following_name = i + 1 < len(words) and words[i + 1].text[0].isupper()
-        return [] if following_name else table.others.get(word, []) or table.others.get(word.lower(), [])
-    if word in table.others and not _in_name(words, i, text):
-        return table.others[word]
-    return []
-
-
-def _in_name(words: list[Token], i: int, text: str) -> bool:
-    """Is this name part of a longer one, as *China* in *Air China*?"""
+        return [] if name_follows else table.others.get(word, []) or table.others.get(word.lower(), [])
+    # Part of a longer name, as *China* in *Air China*, is left.
     before = i and words[i - 1].text[0].isupper() and words[i - 1].text.lower() not in _OPENS
-    after = i + 1 < len(words) and words[i + 1].text[0].isupper() and text[words[i].end : words[i + 1].start] == " "
-    of = i and words[i - 1].text in ("of", "de", "do", "da") and i > 1 and words[i - 2].text[0].isupper()
-    return bool(before or after or of)
+    after = name_follows and text[words[i].end : words[i + 1].start] == " "
+    of = i > 1 and words[i - 1].text in ("of", "de", "do", "da") and words[i - 2].text[0].isupper()
+    return [] if before or after or of else table.others.get(word, [])
 
 
-def _edit(text: str, words: list[Token], i: int, new: str, table: MeaningTable) -> tuple[int, int, str]:
-    """The edit, in English with *a* or *an* before it where the new word asks for the other."""
-    word = words[i]
-    before = words[i - 1] if i and table.language == "en" else None
-    if before is None or before.text.lower() not in ("a", "an") or text[before.end : word.start] != " ":
-        return word.start, word.end, new
-    article = cased("an" if sounds_as_vowel(new) else "a", before.text)
-    return (word.start, word.end, new) if article == before.text else (before.start, word.end, f"{article} {new}")
-
-
-def swapped(text: str, table: MeaningTable) -> Iterator[MeaningChange]:
+def name_swaps(text: str, table: MeaningTable) -> Iterator[MeaningChange]:
     """Two names of which one does something to the other, or from one of which something goes to the other."""
     acts = "|".join(map(re.escape, sorted(table.acts)))
     motion = "|".join(map(re.escape, sorted(table.motion)))

@@ -9,7 +9,7 @@ from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Example, Inputs, Json
 from unswayed.systems.reprompt import Reprompt, Shot
-from unswayed.vary.prompt._reprompting import Reprompting
+from unswayed.vary.prompt import Reprompting
 
 
 class Fewshot(Reprompting):
@@ -47,26 +47,20 @@ class Fewshot(Reprompting):
             )
 
     def reprompt(self, example: Example, language: str, rng: Stream) -> tuple[Reprompt, str] | None:
-        if rng.draw not in self._chosen:
-            self._chosen[rng.draw] = self._draw(rng)
+        if rng.draw not in self._chosen:  # two more than are shown, should some be the example itself
+            places, n = range(len(self._shots)), self._n
+            if self._vary == "which":
+                self._chosen[rng.draw] = rng.habit("shots").sample(places, n + 2)
+            else:
+                same = rng.shared("shots").sample(places, n + 2)
+                self._chosen[rng.draw] = [*rng.habit("order").sample(same[:n], n), *same[n:]]
         absent = next((n for n in example.inputs if n not in self._shots[0][0].inputs), None)
         if absent is not None:
             raise UsageError(f"{self.file}: its examples have no {absent!r}, which the data's have.")
-        own = [i for i in self._chosen[rng.draw] if not _same(self._shots[i][0], example)][: self._n]
+        others = ((i, self._shots[i][0]) for i in self._chosen[rng.draw])
+        own = [i for i, e in others if e.id != example.id and e.inputs != example.inputs][: self._n]
         note = "shows " + ", ".join(self._shots[i][0].id for i in own)
         return Reprompt(shots=tuple(self._shots[i][1] for i in own)), note
-
-    def _draw(self, rng: Stream) -> list[int]:
-        """The numbers of those that are shown, and of two more, should some be the example itself."""
-        places = range(len(self._shots))
-        if self._vary == "which":
-            return rng.habit("shots").sample(places, self._n + 2)
-        same = rng.shared("shots").sample(places, self._n + 2)
-        return [*rng.habit("order").sample(same[: self._n], self._n), *same[self._n :]]
-
-
-def _same(one: Example, other: Example) -> bool:
-    return one.id == other.id or one.inputs == other.inputs
 
 
 def _texts(inputs: Inputs) -> dict[str, str]:

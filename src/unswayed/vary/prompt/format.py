@@ -8,7 +8,7 @@ from typing import Any
 from unswayed.base.errors import UnknownName
 from unswayed.base.seeds import Stream
 from unswayed.systems.reprompt import Reprompt
-from unswayed.vary.prompt._reprompting import Reprompting
+from unswayed.vary.prompt import Reprompting
 
 _CHOICES: dict[str, tuple[object, ...]] = {
     "separator": (None, ": ", " : ", ":\n", " - ", "::: ", " || "),

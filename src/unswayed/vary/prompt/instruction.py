@@ -23,7 +23,7 @@ from unswayed.systems.rewrite import Rewriter, rewriting_prompt
 from unswayed.systems.template import Template
 from unswayed.vary.operator import in_params, pinned_system
 from unswayed.vary.paraphrase.chat import paraphrases
-from unswayed.vary.prompt._reprompting import Reprompting
+from unswayed.vary.prompt import Reprompting
 
 PROMPTS = files("unswayed.vary.prompt") / "prompts"
 _OPENINGS = (

@@ -9,7 +9,7 @@ from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Example
 from unswayed.vary.operator import PromptOperator, Rewritten
-from unswayed.vary.prompt._reprompting import checked_share
+from unswayed.vary.prompt import checked_share
 
 _ALL = 5  # choices up to which all orders are dealt out; of more, orders are drawn
 _OTHER = LETTERS[5:]
