@@ -13,9 +13,8 @@ from benchmarks._listening import found, people_from_people, simulated_from_peop
 from benchmarks._measure import ROOT, SHARED, Row, cpu_seconds, needs, show
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
-from unswayed.lab.calibration.listener import fit_listener
-from unswayed.lab.calibration.transcripts import counted
-from unswayed.lab.realism.judge import Judge
+from unswayed.lab.calibration.english_listener import count_transcripts, fit_listener
+from unswayed.lab.realism.judge import RealismJudge
 from unswayed.vary.listeners import ListenerProfile
 from unswayed.vary.operator import Text
 from unswayed.vary.speech.english import English
@@ -84,13 +83,13 @@ def _judged(name: str, seed: int, clean: list[str], people: list[str], made: lis
     yield Row(
         f"{name}: seed {seed}", what, value, "AUC", more=False, asked=0.78, note=f"{low:.3f} to {high:.3f}; {looks}"
     )
-    judge = Judge(clean, [people]).against_people(made)
+    judge = RealismJudge(clean, [people]).against_people(made)
     note = f"{judge.low:.3f} to {judge.high:.3f}; the judge of `unswayed realism`"
     yield Row(f"{name}: realism, seed {seed}", what, judge.value, "AUC", more=False, asked=0.78, note=note)
 
 
 def _looks(clean: list[str], heard: list[str]) -> str:
-    counts = counted(clean, heard)
+    counts = count_transcripts(clean, heard)
     wrong, right = counts.wrong.total() / counts.words.total(), counts.right / counts.texts
     return f"{wrong:.1%} of words misheard, {right:.0%} of texts right"
 

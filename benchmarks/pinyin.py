@@ -24,9 +24,10 @@ from benchmarks._peers import Worker, side_by_side
 from benchmarks.operators import questions
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
-from unswayed.lab.realism.aligned import ROWS, Aligned, calibrated_typists, read_people
+from unswayed.lab.calibration.profiles import ROWS, fit_pinyin_typists
+from unswayed.lab.realism.aligned import Aligned, read_people
 from unswayed.lab.realism.compare import drops, error_rate
-from unswayed.lab.realism.judge import Judge
+from unswayed.lab.realism.judge import RealismJudge
 from unswayed.measure.files import distances
 from unswayed.systems.opening import open_system
 from unswayed.vary.keyboard.homophone import Homophone
@@ -70,7 +71,7 @@ def files(name: str) -> tuple[str, list[str], list[str]]:
 def fitted(name: str, rows: str, who: tuple[int, ...], engine: str) -> str:
     """A file of people fitted on some rows of a set."""
     clean, real, fields = files(name)
-    made, _ = calibrated_typists(clean, [real[k] for k in who], fields, rows, engine.split("+")[0], None)
+    made, _ = fit_pinyin_typists(clean, [real[k] for k in who], fields, rows, engine.split("+")[0], None)
     path = Path(mkdtemp()) / "typists.json"
     path.write_bytes(made)
     return str(path)
@@ -124,7 +125,7 @@ def judged(name: str, where: str, clean: Aligned, people: list[Aligned], profile
     texts, typed = clean.texts(), [p.texts() for p in people]
     operator = Pinyin(engine, profile)
     draws = [[t for r in vary(operator, clean.rows, seed, d, clean.ids) for t in r.values()] for d in range(3)]
-    told = Judge(texts, typed).against_people(draws)
+    told = RealismJudge(texts, typed).against_people(draws)
     second = edit_judge(texts, typed, draws)
     human, made = (float(np.mean([error_rate(texts, t) for t in group])) for group in (typed, draws))
     return Row(
@@ -146,7 +147,7 @@ def realism(engine: str, seeds: Sequence[int]) -> Iterator[Row]:
             for seed in seeds:
                 where = f"fitted on {rows}"
                 yield judged(name, where, clean, people, fitted(name, rows, (0, 1, 2), engine), engine, seed)
-            judge = Judge(clean.texts(), [p.texts() for p in people])
+            judge = RealismJudge(clean.texts(), [p.texts() for p in people])
             homophones = [r["h"] for r in vary(Homophone(0.17), [{"h": t} for t in clean.texts()], 0, 0)]
             persons = ", ".join(f"{judge.one_person(k).value:.3f}" for k in range(3))
             yield Row(

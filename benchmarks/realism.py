@@ -16,9 +16,8 @@ from benchmarks._measure import SHARED, Row, needs, show
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
 from unswayed.lab.realism.aligned import Aligned
-from unswayed.lab.realism.harm import Files, built_in, harm
-from unswayed.lab.realism.judge import Judge
-from unswayed.lab.realism.languages import Channel, script_of
+from unswayed.lab.realism.compare import Files, built_in_systems, measure_harm
+from unswayed.lab.realism.judge import Channel, RealismJudge, script_of
 from unswayed.lab.realism.letters import words_of
 from unswayed.vary import operators
 from unswayed.vary.engine import OperatorSpec
@@ -80,7 +79,7 @@ def draws(spec: OperatorSpec, people: People) -> list[list[str]]:
 
 def rows_of(people: People, specs: Sequence[OperatorSpec]) -> Iterator[Row]:
     """A row for doing nothing, and one for each operator that there is."""
-    judge = Judge(people.clean, [people.noisy], 0, people.language, people.by, people.channel)
+    judge = RealismJudge(people.clean, [people.noisy], 0, people.language, people.by, people.channel)
     nothing = judge.against_people([people.clean]).value
     for spec in specs:
         told = [f"{key}={value}" for key, value in spec.params.items()]
@@ -107,8 +106,8 @@ def harm_note(people: People, made: list[list[str]]) -> str:
         Aligned([{"text": t} for t in texts], [None] * len(texts)) for texts in (people.clean, people.noisy, *made)
     )
     files = Files(clean, [noisy], simulated)
-    [(ask, its)] = built_in(files, script_of(people.clean, people.language), people.documents, 0).values()
-    found = harm(ask, its, people.by)[0]
+    [(ask, its)] = built_in_systems(files, script_of(people.clean, people.language), people.documents, 0).values()
+    found = measure_harm(ask, its, people.by)[0]
 
     def said(what: str) -> str:
         human, ours, between = (found[what][name] for name in ("human", "simulated", "difference"))

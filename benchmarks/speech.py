@@ -14,7 +14,7 @@ from unswayed.base.seeds import Seeds
 from unswayed.base.values import Estimate
 from unswayed.lab.realism.aligned import read_people
 from unswayed.lab.realism.compare import error_rate
-from unswayed.lab.realism.judge import Judge
+from unswayed.lab.realism.judge import RealismJudge
 from unswayed.measure.files import distances
 from unswayed.vary.keyboard.homophone import Homophone
 from unswayed.vary.operator import Operator, Text
@@ -44,7 +44,7 @@ def texts(first: int = 1) -> tuple[list[str], list[list[str]]]:
 def long_rows() -> Iterator[Row]:
     """How well a judge tells simulated mishearing from people's: 0.5 is not at all."""
     clean, human = texts()
-    judge = Judge(clean, human)
+    judge = RealismJudge(clean, human)
     random = [said(Homophone(sum(error_rate(clean, t) for t in human) / 3), clean, 7, draw) for draw in range(3)]
     peer = judge.against_people(random).value
     for k in range(3):

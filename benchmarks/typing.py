@@ -14,8 +14,15 @@ from benchmarks._retrieved import Retriever, bm25, minilm
 from tools.make_typists import bare
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
-from unswayed.lab.realism.judge import Judge
-from unswayed.lab.realism.typed import Typed, fit_typed, halves, read_typed, retyped, uncorrected
+from unswayed.lab.calibration.profiles import (
+    TypedText,
+    first_attempts,
+    fit_typed_texts,
+    read_typed,
+    split_people,
+    type_again,
+)
+from unswayed.lab.realism.judge import RealismJudge
 from unswayed.measure.files import distances
 from unswayed.vary.keyboard.adjacent import Adjacent
 from unswayed.vary.keyboard.layouts import layout
@@ -54,65 +61,67 @@ def stretches(rows: Sequence[object]) -> list[int]:
     return [i * PARTS // len(rows) % 2 for i in range(len(rows))]
 
 
-def crossed(rows: Sequence[Typed], language: str, seeds: Sequence[int] = (7,)) -> list[list[str]]:
+def crossed(rows: Sequence[TypedText], language: str, seeds: Sequence[int] = (7,)) -> list[list[str]]:
     """For each seed, each half as a profile of the other half types it."""
     board, half = layout(language), stretches(rows)
     made = [[""] * len(rows) for _ in seeds]
     for k in (0, 1):
-        profile = fit_typed([row for row, h in zip(rows, half, strict=True) if h != k], board, language, "")
+        profile = fit_typed_texts([row for row, h in zip(rows, half, strict=True) if h != k], board, language, "")
         places = [i for i, h in enumerate(half) if h == k]
         for texts, seed in zip(made, seeds, strict=True):
-            typed = retyped(profile, board, language, [rows[i].sentence for i in places], seed)
+            typed = type_again(profile, board, language, [rows[i].sentence for i in places], seed)
             for i, text in zip(places, typed, strict=True):
                 texts[i] = text
     return made
 
 
-def case(name: str, asked: float | None, rows: Sequence[Typed], made: Sequence[str]) -> Case:
+def case(name: str, asked: float | None, rows: Sequence[TypedText], made: Sequence[str]) -> Case:
     return Case(name, asked, [row.sentence for row in rows], [row.typed for row in rows], list(made))
 
 
-def stripped(rows: Sequence[Typed]) -> list[Typed]:
+def stripped(rows: Sequence[TypedText]) -> list[TypedText]:
     """Rows without outer spaces and without texts that were given up."""
-    found = [Typed(row.person, row.sentence.strip(), row.typed.strip(), row.keys) for row in rows]
+    found = [TypedText(row.person, row.sentence.strip(), row.typed.strip(), row.keys) for row in rows]
     return [row for row in found if row.sentence and not aborted(row.sentence, row.typed)]
 
 
-def some(rows: Sequence[Typed]) -> list[Typed]:
+def some(rows: Sequence[TypedText]) -> list[TypedText]:
     return random.Random(3).sample(list(rows), min(SENTENCES, len(rows)))
 
 
-def aalto() -> tuple[list[Typed], list[Typed]]:
-    return halves(read_typed(needs(SHARED / "typing_en/people.tsv.gz")))
+def aalto() -> tuple[list[TypedText], list[TypedText]]:
+    return split_people(read_typed(needs(SHARED / "typing_en/people.tsv.gz")))
 
 
-def russian() -> list[Typed]:
+def russian() -> list[TypedText]:
     folder = needs(SHARED / "typing_ru")
     meant, typed = ((folder / name).read_text("utf-8").splitlines() for name in ("corrections.txt", "sources.txt"))
-    return stripped([Typed("", bare(a), bare(b)) for a, b in zip(meant, typed, strict=True)])
+    return stripped([TypedText("", bare(a), bare(b)) for a, b in zip(meant, typed, strict=True)])
 
 
 def cases() -> Iterator[Case]:
     """Everything that is judged. Neither an article nor a person is in a fit and in its test."""
     board = layout("en")
-    asked = [Typed("", row["question"].strip(), row["keyboard"].strip()) for row in questions()]
+    asked = [TypedText("", row["question"].strip(), row["keyboard"].strip()) for row in questions()]
     texts = [row.sentence for row in asked]
     fitted, others = aalto()
     unseen = some(stripped(others))
-    profile = fit_typed(fitted, board, "en", "")
+    profile = fit_typed_texts(fitted, board, "en", "")
     yield case("noiseqa → NoiseQA", 0.65, asked, crossed(asked, "en")[0])
     yield case("aalto → Aalto", 0.62, unseen, _by(profile, unseen))
-    yield case("aalto → NoiseQA", 0.72, asked, retyped(profile, board, "en", texts, 7))
-    yield case("noiseqa → Aalto", None, unseen, _by(fit_typed(asked, board, "en", ""), unseen))
+    yield case("aalto → NoiseQA", 0.72, asked, type_again(profile, board, "en", texts, 7))
+    yield case("noiseqa → Aalto", None, unseen, _by(fit_typed_texts(asked, board, "en", ""), unseen))
     yield case("no slips → NoiseQA", None, asked, texts)
     yield case("keyboard/adjacent → NoiseQA", None, asked, adjacent(texts))
-    first = some(stripped(uncorrected(others)))
-    yield case("aalto uncorrected → Aalto", None, first, _by(fit_typed(uncorrected(fitted), board, "en", ""), first))
+    first = some(stripped(first_attempts(others)))
+    yield case(
+        "aalto uncorrected → Aalto", None, first, _by(fit_typed_texts(first_attempts(fitted), board, "en", ""), first)
+    )
     yield case("ruspellru → RUSpellRU", None, russian(), crossed(russian(), "ru")[0])
 
 
-def _by(profile: SlipProfile, rows: Sequence[Typed]) -> list[str]:
-    return retyped(profile, layout("en"), "en", [row.sentence for row in rows], 7)
+def _by(profile: SlipProfile, rows: Sequence[TypedText]) -> list[str]:
+    return type_again(profile, layout("en"), "en", [row.sentence for row in rows], 7)
 
 
 def adjacent(texts: Sequence[str]) -> list[str]:
@@ -123,7 +132,7 @@ def adjacent(texts: Sequence[str]) -> list[str]:
 
 def judged(one: Case) -> Iterator[Row]:
     say(one.name)
-    own = Judge(one.clean, [one.human]).against_people([one.made])
+    own = RealismJudge(one.clean, [one.human]).against_people([one.made])
     found: dict[str, Auc] = {
         "trees": (own.value, own.low, own.high),
         "edits": by_edits(one.clean, one.human, one.made),
@@ -153,7 +162,7 @@ def harmed() -> Iterator[Row]:
     rows = questions()
     paragraphs = list(dict.fromkeys(row["context"] for row in rows))
     gold = [paragraphs.index(row["context"]) for row in rows]
-    pairs = [Typed("", row["question"].strip(), row["keyboard"].strip()) for row in rows]
+    pairs = [TypedText("", row["question"].strip(), row["keyboard"].strip()) for row in rows]
     made = crossed(pairs, "en", range(DRAWS))
     for name, find in (("BM25", bm25(paragraphs)), ("MiniLM", minilm(paragraphs))):
         if find:

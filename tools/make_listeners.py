@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.lab.calibration.listener import fit_listener
+from unswayed.lab.calibration.english_listener import fit_listener
 from unswayed.vary.listeners import DATA
 
 NOISEQA = "NoiseQA's spoken questions (Ravichander et al. 2021, MIT licence)"

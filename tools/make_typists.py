@@ -12,8 +12,15 @@ from pathlib import Path
 
 import msgspec
 
+from unswayed.lab.calibration.profiles import (
+    TypedText,
+    encode_profiles,
+    fit_typed_texts,
+    fit_typist_modes,
+    read_typed,
+    type_again,
+)
 from unswayed.lab.realism.compare import error_rate
-from unswayed.lab.realism.typed import Typed, encoded, fit_typed, fit_typists, read_typed, retyped
 from unswayed.vary.keyboard.layouts import Layout, layout
 from unswayed.vary.slip_profile import Profiles, SlipProfile
 
@@ -26,15 +33,15 @@ RUSSIAN = "RUSpellRU (Sorokin et al. 2016), blog sentences and their corrections
 UNCORRECTED = 0.053  # share of characters that are wrong before backspace, as counted in Aalto's keystrokes
 
 
-def noiseqa(data: Path) -> list[Typed]:
+def noiseqa(data: Path) -> list[TypedText]:
     lines = (data / "noiseqa/people.jsonl").read_text("utf-8").splitlines()
-    return [Typed("", row["question"], row["keyboard"]) for row in map(json.loads, lines)]
+    return [TypedText("", row["question"], row["keyboard"]) for row in map(json.loads, lines)]
 
 
-def russian(data: Path) -> list[Typed]:
+def russian(data: Path) -> list[TypedText]:
     """Corrections have nearly no marks, so marks are taken from both texts."""
     files = [(data / "typing_ru" / name).read_text("utf-8").splitlines() for name in ("corrections.txt", "sources.txt")]
-    return [Typed("", bare(meant), bare(typed)) for meant, typed in zip(*files, strict=True)]
+    return [TypedText("", bare(meant), bare(typed)) for meant, typed in zip(*files, strict=True)]
 
 
 def bare(text: str) -> str:
@@ -55,20 +62,20 @@ def scaled(profile: SlipProfile, texts: list[str], board: Layout, language: str)
         times = (low + high) / 2
         rates = {kind: min(float(f"{rate * times:.4g}"), 0.5) for kind, rate in profile.rates.items()}
         made = msgspec.structs.replace(profile, rates=rates, noticed=0.0)
-        more = error_rate(texts, retyped(made, board, language, texts)) < UNCORRECTED
+        more = error_rate(texts, type_again(made, board, language, texts)) < UNCORRECTED
         low, high = (times, high) if more else (low, times)
     return made
 
 
 def write(name: str, made: Profiles) -> None:
-    (OUT / f"typing_{name}.json").write_bytes(encoded(made))
+    (OUT / f"typing_{name}.json").write_bytes(encode_profiles(made))
     print(name, {mode: profile.texts for mode, profile in made.modes.items()}, flush=True)
 
 
-def plain(name: str, rows: list[Typed], language: str, source: str, unseen: tuple[str, ...] = ()) -> None:
+def plain(name: str, rows: list[TypedText], language: str, source: str, unseen: tuple[str, ...] = ()) -> None:
     """A profile of texts without keystrokes: its uncorrected mode is scaled. Kinds that texts can't show are left out."""
     board = layout(language)
-    fitted = fit_typed(rows, board, language, source)
+    fitted = fit_typed_texts(rows, board, language, source)
     rates = {kind: rate for kind, rate in fitted.rates.items() if not kind.startswith(unseen)}
     corrected = msgspec.structs.replace(fitted, rates=rates) if unseen else fitted
     texts = [row.sentence.strip() for row in rows if row.sentence.strip()]
@@ -79,7 +86,7 @@ def main() -> None:
     data = Path(sys.argv[1])
     plain("noiseqa", noiseqa(data), "en", NOISEQA)
     plain("ruspellru", russian(data), "ru", RUSSIAN, ("comma", "mark", "end", "apostrophe"))
-    write("aalto", fit_typists(read_typed(data / "typing_en/people.tsv.gz"), layout("en"), "en", AALTO))
+    write("aalto", fit_typist_modes(read_typed(data / "typing_en/people.tsv.gz"), layout("en"), "en", AALTO))
 
 
 if __name__ == "__main__":

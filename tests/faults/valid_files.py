@@ -14,9 +14,9 @@ from unswayed.collect.export import answers_of
 from unswayed.collect.items import entries, make_study
 from unswayed.collect.study import read_study
 from unswayed.data import read_score_table, read_segment_scores
+from unswayed.lab.calibration.profiles import first_attempts, read_typed
 from unswayed.lab.calibration.typist import aligned_rows
 from unswayed.lab.realism.aligned import read_people as read_aligned_people
-from unswayed.lab.realism.typed import read_typed, uncorrected
 from unswayed.measure.files import score_files
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.mixed import mixed_effects
@@ -193,7 +193,7 @@ TYPED = "person\tsentence\ttyped\tkeys\n" + "".join(
 def _typed(folder: Path, file: str) -> object:
     """What is read, aligned with what was meant: the fit itself takes seconds."""
     found = read_typed(folder / file)
-    rows = [*found, *uncorrected(found)]
+    rows = [*found, *first_attempts(found)]
     columns = [[row.sentence for row in rows], [row.typed for row in rows], [row.person for row in rows]]
     return aligned_rows(*columns, layout_for("en"))
 

@@ -39,10 +39,10 @@ def keyboard_command(
     """
     from pathlib import Path
 
-    from unswayed.lab.realism.aligned import calibrated_typists
+    from unswayed.lab.calibration.profiles import fit_pinyin_typists
     from unswayed.storage.files import write_atomically
 
-    made, people = calibrated_typists(clean, real, fields, rows, engine, onto)
+    made, people = fit_pinyin_typists(clean, real, fields, rows, engine, onto)
     write_atomically(Path(to), made)
     click.echo(f"{people} typists in {to}", err=True)
 
@@ -72,10 +72,10 @@ def speech_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...], r
     """
     from pathlib import Path
 
-    from unswayed.lab.realism.aligned import calibrated_speakers
+    from unswayed.lab.calibration.profiles import fit_mandarin_speakers
     from unswayed.storage.files import write_atomically
 
-    write_atomically(Path(to), calibrated_speakers(clean, real, fields, rows))
+    write_atomically(Path(to), fit_mandarin_speakers(clean, real, fields, rows))
     click.echo(f"{len(real)} speakers in {to}", err=True)
 
 
@@ -106,7 +106,13 @@ def typist_command(
     from pathlib import Path
 
     from unswayed.base.errors import UsageError
-    from unswayed.lab.realism.typed import encoded, fit_typists, read_typed, tested, typed_pairs
+    from unswayed.lab.calibration.profiles import (
+        encode_profiles,
+        fit_typist_modes,
+        read_typed,
+        test_profile,
+        typed_pairs,
+    )
     from unswayed.storage.files import write_atomically
     from unswayed.vary.keyboard.layouts import layout, layout_for
 
@@ -114,12 +120,12 @@ def typist_command(
         raise UsageError("Give --people, or both --clean and --real.")
     rows = read_typed(people) if people else typed_pairs(str(clean), real, fields, by)
     keyboard = layout(board) if board else layout_for(language)
-    made = fit_typists(rows, keyboard, language, source)
-    write_atomically(Path(to), encoded(made))
+    made = fit_typist_modes(rows, keyboard, language, source)
+    write_atomically(Path(to), encode_profiles(made))
     for mode, profile in made.modes.items():
         click.echo(f"{mode}: {profile.texts:,} texts in {to}", err=True)
     if test:
-        auc = tested(rows, keyboard, language)
+        auc = test_profile(rows, keyboard, language)
         click.echo(f"AUC against people who were not fitted: {auc.value:.2f} [{auc.low:.2f}, {auc.high:.2f}]", err=True)
 
 
@@ -144,10 +150,10 @@ def listener_command(clean: str, real: str, field: str | None, heard: str | None
     """
     from pathlib import Path
 
-    from unswayed.lab.realism.heard import fit_heard
+    from unswayed.lab.calibration.profiles import fit_listener_file
     from unswayed.storage.files import write_atomically
 
-    made, texts = fit_heard(clean, real, field, heard or field, source)
+    made, texts = fit_listener_file(clean, real, field, heard or field, source)
     write_atomically(Path(to), made)
     click.echo(f"A listener of {texts:,} texts in {to}", err=True)
 
@@ -170,8 +176,8 @@ def disfluency_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...
     """
     from pathlib import Path
 
-    from unswayed.lab.realism.aligned import calibrated_disfluencies
+    from unswayed.lab.calibration.profiles import fit_disfluencies
     from unswayed.storage.files import write_atomically
 
-    write_atomically(Path(to), calibrated_disfluencies(clean, real, fields))
+    write_atomically(Path(to), fit_disfluencies(clean, real, fields))
     click.echo(f"Rates in {to}", err=True)

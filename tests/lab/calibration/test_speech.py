@@ -12,7 +12,7 @@ from unswayed.base.edits import apply
 from unswayed.base.errors import DataError
 from unswayed.base.seeds import Seeds
 from unswayed.cli.calibrate import command
-from unswayed.lab.calibration.speech import count, fit_speaker
+from unswayed.lab.calibration.mandarin_speaker import count_speech, fit_speaker
 from unswayed.lab.realism.aligned import read_people
 from unswayed.vary.people import SPOKEN_CLASSES, Speakers, read_profiles, speakers, spoken_class
 from unswayed.vary.speech._mandarin_speaker import MandarinSpeaker
@@ -28,7 +28,7 @@ def sentences(n: int) -> list[str]:
 
 
 def test_differences_are_counted_by_kind() -> None:
-    seen = count(["我们今天还款，“提现”要3000元。"], ["我们金天还款提现药3000元，。"])
+    seen = count_speech(["我们今天还款，“提现”要3000元。"], ["我们金天还款提现药3000元，。"])
     today = spoken_class("今天", False)
     assert seen.seen[f"misheard{today}"] == 1
     assert sum(seen.seen[f"lost{c}"] for c in range(SPOKEN_CLASSES)) == 0
@@ -40,7 +40,7 @@ def test_differences_are_counted_by_kind() -> None:
 
 
 def test_a_lost_clause_is_one_event() -> None:
-    seen = count(["我们今天还款，银行账户支付，学生工作。"], ["我们今天还款，学生工作。"])
+    seen = count_speech(["我们今天还款，银行账户支付，学生工作。"], ["我们今天还款，学生工作。"])
     assert (seen.seen["clause"], seen.places["clause"]) == (1, 2)
     assert sum(seen.seen[f"lost{c}"] for c in range(SPOKEN_CLASSES)) == 0
 
@@ -51,7 +51,7 @@ def test_a_fitted_speaker_is_heard_like_the_one_it_was_fitted_to() -> None:
     said = [apply(t, real.say(t, seeds.stream(str(i), i))) for i, t in enumerate(texts)]
     fitted = MandarinSpeaker(fit_speaker(texts, said, rounds=2))
     again = [apply(t, fitted.say(t, seeds.stream(f"again {i}", i))) for i, t in enumerate(texts)]
-    one, two = count(texts, said), count(texts, again)
+    one, two = count_speech(texts, said), count_speech(texts, again)
 
     def share(seen: object, name: str) -> float:
         return sum(seen.seen[f"{name}{c}"] for c in range(SPOKEN_CLASSES)) / len(texts)  # type: ignore[attr-defined]

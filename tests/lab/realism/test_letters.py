@@ -13,11 +13,11 @@ from unswayed.base.edits import apply
 from unswayed.base.errors import UsageError, WrongLanguage
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Estimate
-from unswayed.lab.realism.aligned import Aligned, calibrated_speakers, calibrated_typists
-from unswayed.lab.realism.harm import Files, built_in, harm
-from unswayed.lab.realism.judge import Judge, _aucs
-from unswayed.lab.realism.languages import keyboard_of, script_of
-from unswayed.lab.realism.letters import letter_features, lexicon_of, slips_of
+from unswayed.lab.calibration.profiles import fit_mandarin_speakers, fit_pinyin_typists
+from unswayed.lab.realism.aligned import Aligned
+from unswayed.lab.realism.compare import Files, built_in_systems, measure_harm
+from unswayed.lab.realism.judge import RealismJudge, areas_under_curve, keyboard_of, script_of
+from unswayed.lab.realism.letters import known_words, letter_features, slips_of
 from unswayed.vary.engine import OperatorSpec
 from unswayed.vary.operator import Text, Texts
 
@@ -40,7 +40,7 @@ WORDS = [
     "music",
     "number",
 ]
-ENGLISH = lexicon_of([], "en")
+ENGLISH = known_words([], "en")
 KEYS = keyboard_of("en")
 
 
@@ -108,7 +108,7 @@ def test_equal_noise_is_not_told_apart_and_doing_nothing_is() -> None:
     pytest.importorskip("sklearn")
     texts = sentences(240)
     people = [varied("keyboard/typist", texts, 1, draw) for draw in range(3)]
-    judge = Judge(texts, people, language="en")
+    judge = RealismJudge(texts, people, language="en")
     alike = [
         judge.against_people([varied("keyboard/typist", texts, 2, draw) for draw in range(2)]),
         judge.one_person(1),
@@ -138,13 +138,13 @@ def test_trees_are_tested_on_other_people_where_these_are_named() -> None:
     def typed(which: int) -> list[str]:
         return [t.replace(" the ", " teh " if habit[k] == which else " th ") for t, k in zip(texts, who, strict=True)]
 
-    by_sentence = Judge(texts, [typed(0)], language="en").against_people([typed(1)])
-    by_person = Judge(texts, [typed(0)], language="en", by=[str(k) for k in who]).against_people([typed(1)])
+    by_sentence = RealismJudge(texts, [typed(0)], language="en").against_people([typed(1)])
+    by_person = RealismJudge(texts, [typed(0)], language="en", by=[str(k) for k in who]).against_people([typed(1)])
     assert (by_sentence.n, by_person.n) == (400, 20)
     assert _value(by_sentence) > 0.95
     assert _value(by_person) < 0.75
     with pytest.raises(UsageError, match="at least 5 people or articles"):
-        Judge(texts, [typed(0)], language="en", by=["one"] * 400)
+        RealismJudge(texts, [typed(0)], language="en", by=["one"] * 400)
 
 
 def test_the_auc_is_that_of_scikit_learn() -> None:
@@ -153,7 +153,7 @@ def test_the_auc_is_that_of_scikit_learn() -> None:
     scores, labels = rng.integers(0, 30, 400).astype(float), rng.integers(0, 2, 400).astype(float)
     weights = [rng.integers(0, 4, 400).astype(float) for _ in range(3)]
     wanted = [metrics.roc_auc_score(labels, scores, sample_weight=weight) for weight in weights]
-    assert _aucs(scores, labels, weights) == pytest.approx(wanted, abs=1e-9)
+    assert areas_under_curve(scores, labels, weights) == pytest.approx(wanted, abs=1e-9)
 
 
 def test_the_interval_of_harm_covers_the_true_difference() -> None:
@@ -164,7 +164,7 @@ def test_the_interval_of_harm_covers_the_true_difference() -> None:
         right = rng.random((2, 150)) >= np.array([[0.10], [0.16]])
         human, made = ([{"text": "same" if ok else "other"} for ok in row] for row in right)
         ask = lambda rows: ["1" if row["text"] == "same" else "x" for row in rows]  # noqa: E731
-        [whole, *_] = harm(ask, Files(clean, [Aligned(human, clean.gold)], [Aligned(made, clean.gold)]))
+        [whole, *_] = measure_harm(ask, Files(clean, [Aligned(human, clean.gold)], [Aligned(made, clean.gold)]))
         difference = whole["flips"]["difference"]
         covered += difference.low <= 6 <= difference.high
     assert covered >= 180
@@ -175,14 +175,14 @@ def test_the_built_in_systems_find_documents_and_learn_labels() -> None:
     texts = sentences(60)
     rows = Aligned([{"text": t} for t in texts], [None] * 60)
     files = Files(rows, [rows], [Aligned([{"text": "nothing like it"}] * 60, rows.gold)])
-    [(ask, its)] = built_in(files, script_of(texts, "en"), None, 0).values()
-    [whole] = harm(ask, its)
+    [(ask, its)] = built_in_systems(files, script_of(texts, "en"), None, 0).values()
+    [whole] = measure_harm(ask, its)
     assert whole["accuracy"]["clean"].value == whole["accuracy"]["human"].value == 100
     assert whole["accuracy"]["simulated"].value < 10
     labelled = Aligned([{"text": f"{t} {'please' if i % 2 else 'never'}"} for i, t in enumerate(texts)],
                        ["yes" if i % 2 else "no" for i in range(60)])  # fmt: skip
-    found = built_in(Files(labelled, [labelled], [labelled]), script_of(texts, "en"), None, 0)
-    [whole, *_] = harm(*found["classifier"])
+    found = built_in_systems(Files(labelled, [labelled], [labelled]), script_of(texts, "en"), None, 0)
+    [whole, *_] = measure_harm(*found["classifier"])
     assert whole["accuracy"]["clean"].value > 95, "of other rows than it learnt from"
 
 
@@ -196,11 +196,11 @@ def test_fits_for_chinese_refuse_english_and_texts_without_noise(tmp_path: Path)
         (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     at = {name: str(tmp_path / f"{name}.txt") for name in files}
     with pytest.raises(WrongLanguage, match="fits Chinese.*calibrate typist"):
-        calibrated_typists(at["en"], [at["typed"]], (), "all", "embedded", None)
+        fit_pinyin_typists(at["en"], [at["typed"]], (), "all", "embedded", None)
     with pytest.raises(WrongLanguage, match="fits Chinese.*calibrate listener"):
-        calibrated_speakers(at["en"], [at["typed"]], (), "all")
+        fit_mandarin_speakers(at["en"], [at["typed"]], (), "all")
     with pytest.raises(UsageError, match="person 1.* nothing to fit"):
-        calibrated_typists(at["zh"], [at["zh"]], (), "all", "embedded", None)
+        fit_pinyin_typists(at["zh"], [at["zh"]], (), "all", "embedded", None)
     done = unswayed("calibrate", "keyboard", "--clean", at["en"], "--real", at["typed"], "-o", tmp_path / "p.json")
     assert done.returncode == 4
     assert not (tmp_path / "p.json").exists()
@@ -242,6 +242,6 @@ def test_russian_is_compared_on_its_own_keyboard() -> None:
     clean, typed = (
         (RUSSIAN / name).read_text("utf-8").splitlines()[:200] for name in ("corrections.txt", "sources.txt")
     )
-    judge = Judge(clean, [typed], language="ru")
+    judge = RealismJudge(clean, [typed], language="ru")
     assert judge.script.baseline() == "keyboard/adjacent"
     assert _value(judge.against_people([clean])) > 0.6

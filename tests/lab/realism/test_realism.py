@@ -13,9 +13,9 @@ from unswayed.base.edits import apply
 from unswayed.base.errors import DataError, MissingExtra, UsageError
 from unswayed.base.seeds import Seeds
 from unswayed.lab.realism.aligned import Aligned, read_people
+from unswayed.lab.realism.chinese import named_features
 from unswayed.lab.realism.compare import drops, error_rate, looks
-from unswayed.lab.realism.features import named_features
-from unswayed.lab.realism.judge import Judge
+from unswayed.lab.realism.judge import RealismJudge
 from unswayed.systems.opening import open_system
 from unswayed.vary.keyboard.homophone import Homophone
 from unswayed.vary.keyboard.pinyin import Pinyin
@@ -55,13 +55,13 @@ def test_texts_without_differences_and_empty_ones_have_features() -> None:
 def test_without_scikit_learn_the_line_that_installs_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unswayed.lab.realism.judge.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"pip install 'scikit-learn"):
-        Judge(["好"] * 50, [["坏"] * 50])
+        RealismJudge(["好"] * 50, [["坏"] * 50])
 
 
 def test_the_same_noise_is_not_told_apart_and_other_noise_is() -> None:
     texts = sentences(160)
     people = [varied(Homophone(), texts, 1, d) for d in range(2)]
-    judge = Judge(texts, people)
+    judge = RealismJudge(texts, people)
     alike = judge.against_people([varied(Homophone(), texts, 2)])
     assert alike.value is not None
     assert alike.value < 0.6
@@ -76,7 +76,7 @@ def test_the_same_noise_is_not_told_apart_and_other_noise_is() -> None:
 
 def test_too_few_sentences_are_refused() -> None:
     with pytest.raises(UsageError, match="at least 20 different sentences"):
-        Judge(["好"] * 50, [["坏"] * 50])
+        RealismJudge(["好"] * 50, [["坏"] * 50])
 
 
 def test_looks_are_counted() -> None:
@@ -153,7 +153,7 @@ def test_people_are_simulated_better_than_homophones_do() -> None:
 
     clean, people = lines("test_clean.json"), [lines(f"test_noisy_keyboard_{k}.json") for k in (1, 2, 3)]
     draws = [varied(Pinyin(), clean, 7, d) for d in range(3)]
-    judge = Judge(clean, people)
+    judge = RealismJudge(clean, people)
     told, plain = judge.against_people(draws).value, judge.against_people([varied(Homophone(), clean, 7)]).value
     assert told is not None
     assert plain is not None

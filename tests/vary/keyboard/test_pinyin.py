@@ -9,8 +9,7 @@ from hypothesis import given, settings, strategies as st
 from unswayed.base.edits import Edit, apply
 from unswayed.base.errors import DataError, UnknownName
 from unswayed.base.seeds import Seeds, Stream
-from unswayed.lab.calibration.keyboard import fit_typist
-from unswayed.lab.calibration.typing_counts import count
+from unswayed.lab.calibration.pinyin_typist import count_slips, fit_pinyin_typist
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.chinese_slips import slips
 from unswayed.vary.keyboard._pinyin_typist import PinyinTypist, slip_keys
@@ -149,7 +148,7 @@ def test_fitting_tells_sittings_apart() -> None:
     """Someone who types a hundred rows without their ends and a hundred without closing marks."""
     clean = [t.rstrip("。？”") + f"{i}号楼的邻居。" for i in range(40) for t in TEXTS]
     rows = [[t[:-3] if i < 100 else t[:-1]] for i, t in enumerate(clean)]
-    first, second = fit_typist([[t] for t in clean], rows, open_engine("embedded"), rounds=2).sittings
+    first, second = fit_pinyin_typist([[t] for t in clean], rows, open_engine("embedded"), rounds=2).sittings
     assert first.cut > 0.8 > 0.1 > second.cut
     assert second.lost["close"] > 0.8
 
@@ -179,8 +178,8 @@ def test_fitting_finds_the_rates_that_made_the_texts() -> None:
     for profile in (one, other):
         texts = made(profile)
         rows = [[t] for t in clean]
-        again = made(fit_typist(rows, [[t] for t in texts], open_engine("embedded"), rounds=3))
-        wanted, got = (count(rows, [[t] for t in made_of], open_engine("embedded")) for made_of in (texts, again))
+        again = made(fit_pinyin_typist(rows, [[t] for t in texts], open_engine("embedded"), rounds=3))
+        wanted, got = (count_slips(rows, [[t] for t in made_of], open_engine("embedded")) for made_of in (texts, again))
         for kind in ("select_full", "input_full", "omitted"):
             assert got.total(kind) == pytest.approx(wanted.total(kind), rel=0.5, abs=15), kind
 

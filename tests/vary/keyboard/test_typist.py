@@ -15,7 +15,15 @@ from unswayed.base.edits import Edit, apply
 from unswayed.base.errors import DataError, UsageError
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example
-from unswayed.lab.realism.typed import Typed, fit_typed, halves, read_typed, retyped, typed_pairs, uncorrected
+from unswayed.lab.calibration.profiles import (
+    TypedText,
+    first_attempts,
+    fit_typed_texts,
+    read_typed,
+    split_people,
+    type_again,
+    typed_pairs,
+)
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.frequency import frequency_class, ranks
 from unswayed.vary.keyboard.layouts import layout
@@ -101,9 +109,9 @@ def wrong(texts: list[str], made: list[str]) -> float:
 
 def test_a_fit_to_what_a_profile_typed_is_that_profile() -> None:
     texts = [f"{text[:-1]}, {i}." for i, text in enumerate(TEXTS * 2)]
-    made = retyped(of("noiseqa", "uncorrected"), QWERTY, "en", texts)
-    again = fit_typed([Typed("", a, b) for a, b in zip(texts, made, strict=True)], QWERTY, "en", "")
-    twice = retyped(again, QWERTY, "en", texts, seed=1)
+    made = type_again(of("noiseqa", "uncorrected"), QWERTY, "en", texts)
+    again = fit_typed_texts([TypedText("", a, b) for a, b in zip(texts, made, strict=True)], QWERTY, "en", "")
+    twice = type_again(again, QWERTY, "en", texts, seed=1)
     assert wrong(texts, twice) == pytest.approx(wrong(texts, made), rel=0.15)
     for kind in ("omit", "near", "end_lost", "insert"):
         assert again.rates[kind] == pytest.approx(of("noiseqa", "uncorrected").rates[kind], rel=0.5), kind
@@ -114,7 +122,7 @@ def test_a_fit_to_what_a_profile_typed_is_that_profile() -> None:
 @pytest.mark.parametrize("name", ["noiseqa", "aalto"])
 def test_people_leave_one_character_in_a_hundred_wrong(name: str) -> None:
     for mode, least, most in (("corrected", 0.004, 0.03), ("uncorrected", 0.03, 0.08)):
-        made = retyped(of(name, mode), QWERTY, "en", TEXTS)
+        made = type_again(of(name, mode), QWERTY, "en", TEXTS)
         assert least < wrong(TEXTS, made) < most
         right = sum(a == b for a, b in zip(TEXTS, made, strict=True)) / len(TEXTS)
         assert (0.3 < right < 0.9) if mode == "corrected" else right < 0.5
@@ -122,7 +130,7 @@ def test_people_leave_one_character_in_a_hundred_wrong(name: str) -> None:
 
 def test_most_swaps_are_between_hands() -> None:
     found: Counter[bool] = Counter()
-    for a, b in zip(TEXTS, retyped(of("aalto", "uncorrected"), QWERTY, "en", TEXTS), strict=True):
+    for a, b in zip(TEXTS, type_again(of("aalto", "uncorrected"), QWERTY, "en", TEXTS), strict=True):
         for slip in slips(a, b, QWERTY):
             if slip.kind == "swap":
                 keys = [QWERTY.strokes(c.lower())[0].key[1:] for c in a[slip.at : slip.at + 2]]  # type: ignore[index]
@@ -254,7 +262,7 @@ def write_people(path: Path, people: int = 12) -> None:
     for person in range(people):
         texts = [f"{text[:-1]} {i}{text[-1]}" for i, text in enumerate(TEXTS[person : person + 25])]
         for i, (meant, typed) in enumerate(
-            zip(texts, retyped(of("aalto"), QWERTY, "en", texts, seed=person), strict=True)
+            zip(texts, type_again(of("aalto"), QWERTY, "en", texts, seed=person), strict=True)
         ):
             keys = typed if i % 3 else typed[:5] + "x⌫" + typed[5:]
             rows.append(f"p{person}\t{meant}\t{typed}\t{keys}")
@@ -316,10 +324,10 @@ def test_what_cannot_be_fitted_is_refused(tmp_path: Path, given: list[str], mess
 
 @pytest.mark.skipif(not AALTO.exists(), reason="Aalto's sample is not here (../shared/data/typing_en)")
 def test_slips_are_about_those_of_people_who_were_not_fitted() -> None:
-    fitted, others = halves(read_typed(AALTO)[:4000])
-    profile = fit_typed(fitted, QWERTY, "en", "")
+    fitted, others = split_people(read_typed(AALTO)[:4000])
+    profile = fit_typed_texts(fitted, QWERTY, "en", "")
     meant = [row.sentence.strip() for row in others]
-    made = retyped(profile, QWERTY, "en", meant)
+    made = type_again(profile, QWERTY, "en", meant)
     right = [sum(a == b.strip() for a, b in zip(meant, texts, strict=True)) / len(meant)
              for texts in (made, [row.typed for row in others])]  # fmt: skip
     assert right[0] == pytest.approx(right[1], abs=0.06)
@@ -328,6 +336,6 @@ def test_slips_are_about_those_of_people_who_were_not_fitted() -> None:
 
 @pytest.mark.skipif(not AALTO.exists(), reason="Aalto's sample is not here (../shared/data/typing_en)")
 def test_first_attempts_have_five_times_as_many_slips() -> None:
-    rows = uncorrected(read_typed(AALTO)[:1500])
+    rows = first_attempts(read_typed(AALTO)[:1500])
     texts = [row.sentence.strip() for row in rows]
     assert 0.035 < wrong(texts, [row.typed.strip() for row in rows]) < 0.07

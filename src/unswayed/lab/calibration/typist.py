@@ -1,4 +1,7 @@
-"""Fits a profile of typists to texts that people typed again: counts their slips, then checks the counts by typing."""
+"""Fits a profile of typists to texts that people typed again: counts their slips, then checks the counts by typing.
+
+People and their texts differ by gammas of slips, and by habits of capitals and marks.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,32 @@ from math import log
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from unswayed.base.edits import apply
 from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Seeds
-from unswayed.lab.calibration.people import People, fitted_people, gamma_steps
 from unswayed.vary.frequency import FREQUENT, frequency_class
 from unswayed.vary.hands import Hands
 from unswayed.vary.keyboard.layouts import Layout
 from unswayed.vary.slip_profile import SlipProfile
-from unswayed.vary.slips import LETTER_KINDS, PER, Slip, crosses, near, opportunities, place, slips, word_at
+from unswayed.vary.slips import LETTER_KINDS, PER, STYLES, Slip, crosses, near, opportunities, place, slips, word_at
 
+_MAX_PEOPLE = 240  # people that a profile keeps
+_MIN_PEOPLE = 5  # people below whom nothing is said of how they differ
+_HASTE_STEPS = 256  # of the list that haste is drawn from
+_MAX_CHANCE = 0.97  # chance of a habit that shows nearly always
+_STEADY_SHAPE = 50.0  # shape of a gamma that hardly varies
+_WAYS = ("capital", "lost", "changed")
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+TextCounts = tuple[str, Mapping[str, int], Mapping[str, int]]  # who, opportunities of a text, and slips in it
 ABORTED = 0.3  # share of characters above which a text was given up, or is another one
-_LEAST = 20  # texts below which nothing can be said
-_PRIOR = 8.0  # slips that a weight starts from, as if it were like any other
-_MOST = 2.5  # times that a letter is likelier than others: more is one person's broken key
+_MIN_TEXTS = 20  # texts below which nothing can be said
+_PRIOR_SLIPS = 8.0  # slips that a weight starts from, as if it were like any other
+_MAX_WEIGHT = 2.5  # times that a letter is likelier than others: more is one person's broken key
 _ALIKE = 0.05  # log weights that are not worth writing down
 _LOCKED = 3  # raised letters above which the key for capitals was locked
 _CLOSE = 3  # letters between two slips of one burst
@@ -31,7 +45,81 @@ _BY_LETTER = ("omit", "near", "far", "vowel", "double", "insert")
 _LISTED = 2  # times that a pair of letters or an added word must have been seen
 
 
-class Row(NamedTuple):
+def fit_people(made: Sequence[TextCounts], rates: Mapping[str, float]) -> tuple[float, list[list[float]]]:
+    """The shape of the gamma by which one person's texts differ, and people as `SlipProfile.people` has them.
+
+    Fitted by moments: what two texts of one person share is the person's, the rest of the excess is the text's.
+    """
+    plain = [kind for kind in rates if kind.rsplit("_", 1)[0] not in STYLES]
+    expected = np.array([sum(rates[kind] * here[PER[kind]] for kind in plain) for _, here, _ in made])
+    counts = np.array([sum(events[kind] for kind in plain) for _, _, events in made], float)
+    names = sorted({who for who, _, _ in made})
+    if len(names) < _MIN_PEOPLE:
+        return _fit_text_shape(counts, expected, np.ones(1)), []
+    index = {name: k for k, name in enumerate(names)}
+    who = np.array([index[name] for name, _, _ in made])
+    n, m = np.bincount(who, counts), np.bincount(who, expected)
+    pairs = (m**2 - np.bincount(who, expected**2)).sum()
+    excess = ((n**2 - np.bincount(who, counts**2)).sum() / pairs if pairs else 1.0) - 1
+    shape = 1 / excess if excess > 1 / _STEADY_SHAPE else _STEADY_SHAPE
+    rng = np.random.Generator(np.random.PCG64(7))
+    factors = rng.gamma(shape + n, 1 / (shape + m))
+    kept = np.sort(rng.permutation(len(names))[:_MAX_PEOPLE])
+    columns = [_scale_to_mean(factors[kept], 1.0)]
+    columns += [
+        _scale_to_mean(chances[kept], mean) for chances, mean in (_fit_habit(name, made, who, rng) for name in STYLES)
+    ]
+    rows = [[float(f"{value:.3g}") for value in row] for row in np.stack(columns, axis=1)]
+    return _fit_text_shape(counts, expected, columns[0]), rows
+
+
+def _scale_to_mean(values: Floats, mean: float) -> Floats:
+    """The values of those who are kept, with the mean of all."""
+    found = float(values.mean())
+    return values * (mean / found) if found else values
+
+
+def _fit_habit(style: str, made: Sequence[TextCounts], who: Ints, rng: np.random.Generator) -> tuple[Floats, float]:
+    """For each person a chance of the habit, drawn from the beta that all texts and theirs leave; and the mean."""
+    seen = [(here[style], sum(events[f"{style}_{way}"] for way in _WAYS)) for _, here, events in made]
+    done = np.array([min(times, most) for most, times in seen], float)
+    could = np.array([most for most, _ in seen], float)
+    n, m = np.bincount(who, done), np.bincount(who, could)
+    mean = n.sum() / max(m.sum(), 1.0)
+    if not mean:
+        return np.zeros(len(n)), 0.0
+    pairs = (m * (m - 1)).sum()
+    both = (n * (n - 1)).sum() / pairs if pairs else mean**2
+    alike = min(max((both - mean**2) / (mean - mean**2), 0.002), 0.95)  # correlation within a person
+    strength = 1 / alike - 1
+    return np.minimum(rng.beta(mean * strength + n, (1 - mean) * strength + m - n), _MAX_CHANCE), float(mean)
+
+
+def _fit_text_shape(counts: Floats, expected: Floats, people: Floats) -> float:
+    """The shape of the gamma of haste at which as many texts have no slip as have none."""
+    right = float((counts == 0).mean())
+    sizes = np.quantile(expected, np.linspace(0.01, 0.99, 50))
+    means = np.outer(sizes * expected.mean() / max(sizes.mean(), 1e-9), people).ravel()
+    low, high = 0.05, _STEADY_SHAPE
+    for _ in range(40):
+        middle = (low * high) ** 0.5
+        none = float(((1 + means / middle) ** -middle).mean())
+        low, high = (middle, high) if none > right else (low, middle)
+    return round(low, 3)
+
+
+def gamma_steps(shape: float) -> list[float]:
+    """Equally likely values of the gamma of this shape with mean 1."""
+    if shape >= _STEADY_SHAPE * 0.98:
+        return [1.0]
+    grid = np.arange(-40, 4.2, 0.002)  # of logs
+    sums = np.cumsum(np.exp(shape * grid - np.exp(grid)))
+    places = np.searchsorted(sums, (np.arange(_HASTE_STEPS) + 0.5) / _HASTE_STEPS * sums[-1])
+    values = np.exp(grid[places])
+    return [float(f"{value:.4g}") for value in values / values.mean()]
+
+
+class RetypedRow(NamedTuple):
     """A text, what a person made of it, who, and the slips."""
 
     meant: str
@@ -46,17 +134,19 @@ def fit_typist(
 ) -> SlipProfile:  # fmt: skip
     """How these people slip. `people` names who typed each text; empty if nobody knows."""
     rows = aligned_rows(meant, typed, people, board)
-    if len(rows) < _LEAST:
-        raise UsageError(f"A profile needs at least {_LEAST} texts that were typed to the end. There are {len(rows)}.")
+    if len(rows) < _MIN_TEXTS:
+        raise UsageError(
+            f"A profile needs at least {_MIN_TEXTS} texts that were typed to the end. There are {len(rows)}."
+        )
     if not any(row.slips for row in rows):
         raise UsageError(f"None of {len(rows)} texts has a slip, so there is nothing to fit.")
-    profile, shape = _counted(rows, board, words, source)
+    profile, shape = _count_profile(rows, board, words, source)
     for _ in range(_ROUNDS):
-        profile, shape = _checked(profile, shape, rows, board, words)
+        profile, shape = _check_profile(profile, shape, rows, board, words)
     return profile
 
 
-def aligned_rows(meant: Sequence[str], typed: Sequence[str], people: Sequence[str], board: Layout) -> list[Row]:
+def aligned_rows(meant: Sequence[str], typed: Sequence[str], people: Sequence[str], board: Layout) -> list[RetypedRow]:
     """The rows with their slips, without texts that were given up or are other texts."""
     rows = []
     for i, (a, b) in enumerate(zip(meant, typed, strict=True)):
@@ -65,11 +155,13 @@ def aligned_rows(meant: Sequence[str], typed: Sequence[str], people: Sequence[st
             found = slips(a, b, board) if a != b else []
             raised = sum(slip.kind == "raised" for slip in found)
             if len(found) <= ABORTED * len(a) and raised <= _LOCKED:
-                rows.append(Row(a, b, people[i] if people else "", found))
+                rows.append(RetypedRow(a, b, people[i] if people else "", found))
     return rows
 
 
-def _counted(rows: list[Row], board: Layout, words: Mapping[str, int], source: str) -> tuple[SlipProfile, float]:
+def _count_profile(
+    rows: list[RetypedRow], board: Layout, words: Mapping[str, int], source: str
+) -> tuple[SlipProfile, float]:
     """The profile as it is counted, before the counts are checked, and the shape of its gamma of haste."""
     chances: Counter[str] = Counter()
     for row in rows:
@@ -79,27 +171,30 @@ def _counted(rows: list[Row], board: Layout, words: Mapping[str, int], source: s
     every = sum(slip.kind in LETTER_KINDS for row in rows for slip in row.slips)
     kinds = Counter(slip.kind for _, slip in first)
     rates = {kind: kinds[kind] / chances[per] for kind, per in PER.items() if kinds[kind] and chances[per]}
-    found = _people(rows, rates)
+    events = [(row.person, opportunities(row.meant), Counter(s.kind for s in _first_of_bursts(row))) for row in rows]
+    shape, people = fit_people(events, rates)
     profile = SlipProfile(
         source=source,
         texts=len(rows),
-        rates=rounded(rates),
-        letters=_letters(rows, letters),
-        places={kind: _by(rows, letters, kind, place, 3) for kind in _BY_LETTER if kinds[kind]},
-        lengths=_by(rows, letters, "", lambda text, at: min((len(word_at(text, at)) - 1) // 3, 3), 4),
-        frequencies=_by(rows, letters, "", lambda text, at: frequency_class(words.get(word_at(text, at).lower())), 5)
+        rates=round_values(rates),
+        letters=_letter_weights(rows, letters),
+        places={kind: _weights_by_class(rows, letters, kind, place, 3) for kind in _BY_LETTER if kinds[kind]},
+        lengths=_weights_by_class(rows, letters, "", lambda text, at: min((len(word_at(text, at)) - 1) // 3, 3), 4),
+        frequencies=_weights_by_class(
+            rows, letters, "", lambda text, at: frequency_class(words.get(word_at(text, at).lower())), 5
+        )
         if words
         else [1.0] * 5,
-        choices=_choices([(row.meant, slip) for row in rows for slip in row.slips], board, words),
+        choices=_count_choices([(row.meant, slip) for row in rows for slip in row.slips], board, words),
         burst=round((every - len(letters)) / max(every, 1), 4),
         noticed=0.0,
-        haste=gamma_steps(found.shape),
-        people=found.people,
+        haste=gamma_steps(shape),
+        people=people,
     )
-    return profile, found.shape
+    return profile, shape
 
 
-def _first_of_bursts(row: Row) -> Iterator[Slip]:
+def _first_of_bursts(row: RetypedRow) -> Iterator[Slip]:
     """All slips, but of slips of letters that follow each other closely in one word, the first."""
     last = -_CLOSE - 1
     for slip in row.slips:
@@ -111,28 +206,20 @@ def _first_of_bursts(row: Row) -> Iterator[Slip]:
         yield slip
 
 
-def _people(rows: list[Row], rates: Mapping[str, float]) -> People:
-    made = []
-    for row in rows:
-        here, events = opportunities(row.meant), Counter(slip.kind for slip in _first_of_bursts(row))
-        made.append((row.person, here, events))
-    return fitted_people(made, rates)
-
-
-def _letters(rows: list[Row], letters: list[tuple[str, Slip]]) -> dict[str, dict[str, float]]:
+def _letter_weights(rows: list[RetypedRow], letters: list[tuple[str, Slip]]) -> dict[str, dict[str, float]]:
     """For each kind, how much likelier each letter is than others, drawn towards 1 where little was seen."""
     seen = Counter(c.lower() for row in rows for c in row.meant if c.isalnum())
     found = {}
     for kind in _BY_LETTER:
         counts = Counter(text[s.at].lower() for text, s in letters if s.kind == kind and s.at < len(text))
         share = counts.total() / max(seen.total(), 1)
-        weights = {c: (counts[c] + _PRIOR) / (seen[c] * share + _PRIOR) for c in sorted(seen)}
-        found[kind] = rounded({c: min(w, _MOST) for c, w in weights.items() if abs(log(w)) > _ALIKE})
+        weights = {c: (counts[c] + _PRIOR_SLIPS) / (seen[c] * share + _PRIOR_SLIPS) for c in sorted(seen)}
+        found[kind] = round_values({c: min(w, _MAX_WEIGHT) for c, w in weights.items() if abs(log(w)) > _ALIKE})
     return found
 
 
-def _by(
-    rows: list[Row], letters: list[tuple[str, Slip]], kind: str, of: Callable[[str, int], int], size: int
+def _weights_by_class(
+    rows: list[RetypedRow], letters: list[tuple[str, Slip]], kind: str, of: Callable[[str, int], int], size: int
 ) -> list[float]:
     """How much likelier slips are in each class of letters than in all together; `of` gives the class of a place."""
     counts, seen = [0.0] * size, [0.0] * size
@@ -144,13 +231,15 @@ def _by(
             if c.isalnum():
                 seen[of(text, at)] += 1
     share = sum(counts) / max(sum(seen), 1)
-    return [float(f"{(n + _PRIOR) / (m * share + _PRIOR):.4g}") for n, m in zip(counts, seen, strict=True)]
+    return [float(f"{(n + _PRIOR_SLIPS) / (m * share + _PRIOR_SLIPS):.4g}") for n, m in zip(counts, seen, strict=True)]
 
 
-def _choices(found: list[tuple[str, Slip]], board: Layout, words: Mapping[str, int]) -> dict[str, dict[str, float]]:
+def _count_choices(
+    found: list[tuple[str, Slip]], board: Layout, words: Mapping[str, int]
+) -> dict[str, dict[str, float]]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for text, slip in found:
-        chosen = _choice(text, slip, board, words)
+        chosen = _name_choice(text, slip, board, words)
         if chosen:
             counts[slip.kind][chosen] += 1
     for kind in ("far", "vowel", "word_more"):
@@ -158,7 +247,7 @@ def _choices(found: list[tuple[str, Slip]], board: Layout, words: Mapping[str, i
     return {kind: dict(sorted(counts[kind].items())) for kind in sorted(counts) if counts[kind]}
 
 
-def _choice(text: str, slip: Slip, board: Layout, words: Mapping[str, int]) -> str:
+def _name_choice(text: str, slip: Slip, board: Layout, words: Mapping[str, int]) -> str:
     """What was chosen in a slip, as the profile names it; empty if that is not counted."""
     old, new = text[slip.at : slip.at + 1], slip.typed
     if slip.kind == "near":
@@ -181,8 +270,8 @@ def _choice(text: str, slip: Slip, board: Layout, words: Mapping[str, int]) -> s
     return new if marks and len(new) == 1 and new.isprintable() and not new.isalnum() and new != "\ufffd" else ""
 
 
-def _checked(
-    profile: SlipProfile, shape: float, rows: list[Row], board: Layout, words: Mapping[str, int]
+def _check_profile(
+    profile: SlipProfile, shape: float, rows: list[RetypedRow], board: Layout, words: Mapping[str, int]
 ) -> tuple[SlipProfile, float]:
     """The profile with rates at which its own typing gives people's counts, real words, and texts without a slip."""
     hands, seeds = Hands(profile, board, words), Seeds(0, "calibrate/typist", 1)
@@ -202,23 +291,20 @@ def _checked(
     rates = {}
     for kind, rate in profile.rates.items():
         factor = (human[kind] + 1) / (made[kind] / times + 1)
-        rates[kind] = min(rate * min(max(factor, 0.5), 2.0), 1.0) if not _is_habit(kind) else rate
-    noticed = _noticed(profile.noticed, rows, pairs, words) if words else 0.0
-    return msgspec.structs.replace(profile, rates=rounded(rates), noticed=noticed, haste=gamma_steps(shape)), shape
+        habit = kind.endswith(("_capital", "_lost", "_changed")) and kind not in ("space_lost", "word_lost")
+        rates[kind] = rate if habit else min(rate * min(max(factor, 0.5), 2.0), 1.0)
+    noticed = _share_noticed(profile.noticed, rows, pairs, words) if words else 0.0
+    return msgspec.structs.replace(profile, rates=round_values(rates), noticed=noticed, haste=gamma_steps(shape)), shape
 
 
-def _is_habit(kind: str) -> bool:
-    return kind.endswith(("_capital", "_lost", "_changed")) and kind not in ("space_lost", "word_lost")
-
-
-def _noticed(now: float, rows: list[Row], made: list[tuple[str, str]], words: Mapping[str, int]) -> float:
+def _share_noticed(now: float, rows: list[RetypedRow], made: list[tuple[str, str]], words: Mapping[str, int]) -> float:
     """The share of slips without a word as a result that people put right, from how many of theirs are left."""
-    human = _odds([(row.meant, row.typed) for row in rows if row.slips], words)
-    ours = _odds(made, words)
+    human = _nonword_odds([(row.meant, row.typed) for row in rows if row.slips], words)
+    ours = _nonword_odds(made, words)
     return round(min(max(1 - (1 - now) * human / ours, 0.0), 0.9), 4) if ours else now
 
 
-def _odds(pairs: list[tuple[str, str]], words: Mapping[str, int]) -> float:
+def _nonword_odds(pairs: list[tuple[str, str]], words: Mapping[str, int]) -> float:
     """Of words that became others, how many times as many are no words as are."""
     real = other = 0
     for meant, typed in pairs:
@@ -231,5 +317,5 @@ def _odds(pairs: list[tuple[str, str]], words: Mapping[str, int]) -> float:
     return (other + 1) / (real + 1)
 
 
-def rounded(values: Mapping[str, float]) -> dict[str, float]:
+def round_values(values: Mapping[str, float]) -> dict[str, float]:
     return {name: float(f"{value:.4g}") for name, value in values.items()}

@@ -1,8 +1,8 @@
-"""Aligned files, whose lines hold a clean text and what people made of it, and the profiles that are fitted to them."""
+"""Aligned files, whose lines hold a clean text and what people made of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,6 @@ from unswayed.base.errors import DataError, option
 from unswayed.base.json import decode
 from unswayed.base.values import Inputs, Variant
 from unswayed.data import read_lines, without_break
-from unswayed.lab.calibration.disfluency import fit_disfluency
-from unswayed.lab.calibration.keyboard import SITTING, fit_typist
-from unswayed.lab.calibration.speech import fit_speaker
-from unswayed.lab.realism.languages import require_chinese, require_noise
-from unswayed.vary.keyboard import ime
-from unswayed.vary.people import Speakers, read_profiles
-from unswayed.vary.typists import Typists
 
 _NOT_TEXT = ("id", "label", "gold", "en")
 
@@ -166,58 +159,3 @@ def _read_tsv(path: Path) -> tuple[Aligned, list[Aligned]]:
         return Aligned([{name: row[f"{who}_{name}"] for name in names} for row in table], gold)
 
     return of("clean"), [of(who) for who in people]
-
-
-ROWS: dict[str, Callable[[int], bool]] = {
-    "all": lambda row: True,
-    "even": lambda row: row % 2 == 0,
-    "odd": lambda row: row % 2 == 1,
-    "blocks": lambda row: (row // SITTING + 1) // 2 % 2 == 0,  # the first hundred, the fourth and fifth, …
-    "other-blocks": lambda row: (row // SITTING + 1) // 2 % 2 == 1,
-}
-_DIGITS = 5
-
-
-def calibrated_typists(
-    clean: str | None, real: Sequence[str], fields: Sequence[str], rows: str, engine: str, onto: str | None
-) -> tuple[bytes, int]:
-    """The file's content, and how many people it holds."""
-    before, people = read_people(clean, real, fields)
-    require_chinese(before.texts(), "unswayed calibrate keyboard", "unswayed calibrate typist")
-    used = [row for row in range(len(before.rows)) if ROWS[rows](row)]
-    found = list(read_profiles(onto, Typists).people) if onto else []
-    for number, person in enumerate(people, 1):
-        require_noise(before.texts(), person.texts(), number)
-        right, typed = ([list(file.rows[row].values()) for row in used] for file in (before, person))
-        found.append(fit_typist(right, typed, ime.open_engine(engine), [row // SITTING for row in used]))
-    return msgspec.json.encode(rounded(msgspec.to_builtins(Typists(engine, found)))) + b"\n", len(found)
-
-
-def rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: rounded(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [rounded(inner) for inner in value]
-    return round(value, _DIGITS) if isinstance(value, float) else value
-
-
-def calibrated_speakers(clean: str, real: Sequence[str], fields: Sequence[str], rows: str) -> bytes:
-    """The file's content: a profile for each file of what was heard."""
-    before, people = read_people(clean, real, fields)
-    require_chinese(before.texts(), "unswayed calibrate speech", "unswayed calibrate listener")
-    for number, person in enumerate(people, 1):
-        require_noise(before.texts(), person.texts(), number)
-    texts, *heard = [
-        [text for row, texts in enumerate(file.rows) if ROWS[rows](row) for text in texts.values()]
-        for file in (before, *people)
-    ]
-    made = Speakers([fit_speaker(texts, said) for said in heard])
-    return msgspec.json.encode(rounded(msgspec.to_builtins(made))) + b"\n"
-
-
-def calibrated_disfluencies(clean: str, real: Sequence[str], fields: Sequence[str]) -> bytes:
-    """The file's content: how the people who said these texts repaired what they said."""
-    before, people = read_people(clean, real, fields)
-    said = [text for person in people for text in person.texts()]
-    rates = fit_disfluency(before.texts() * len(people), said)
-    return msgspec.json.encode(rounded(msgspec.to_builtins(rates))) + b"\n"

@@ -6,29 +6,121 @@ others is judged by trees that learnt from as much as those for a simulation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.util import find_spec
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.base.errors import MissingExtra, UsageError
+from unswayed.base.errors import MissingExtra, UsageError, WrongLanguage, option
+from unswayed.base.identify import UNSURE, identify
 from unswayed.base.ids import content_id
+from unswayed.base.language import language_name, language_tag
 from unswayed.base.seeds import Seeds
-from unswayed.lab.realism.features import Floats
-from unswayed.lab.realism.languages import Channel, script_of
+from unswayed.lab.realism.chinese import Floats, Named, named_features
+from unswayed.lab.realism.letters import known_words, letter_features, words_of
 from unswayed.stats import Estimate, digest, interval, sign
+from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, layout_for
 
+Channel = Literal["typing", "speech"]
+CHANNELS: tuple[Channel, ...] = ("typing", "speech")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+# Written without spaces, or in blocks of several letters: neither way of counting fits them.
+_NEITHER = re.compile(r"[\u3040-\u30ff\uac00-\ud7af\u1100-\u11ff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff]")
+_MAX_IDENTIFIED = 2_000  # texts
+_WORDS_ALONE = ("letters", "speech")
+
+Features = Callable[[str, str], Named]
 FOLDS = 5
 RESAMPLES = 400
 _LEVEL = 0.95  # of intervals
 _VERSION = 3  # of the features and the trees: goes up when the same texts would get another number
-_MOST = 6_000  # sentences looked at: more change little but the time
-_LEAST = 4 * FOLDS
+_MAX_SENTENCES = 6_000  # sentences looked at: more change little but the time
+_MIN_SENTENCES = 4 * FOLDS
 _TREES = {"max_iter": 120, "max_depth": 4, "learning_rate": 0.08, "max_bins": 32, "l2_regularization": 1.0}
 
 
-class Judge:
+class TextScript(NamedTuple):
+    """How texts are compared: by Chinese characters or letters. The language is `und` where it is not known."""
+
+    name: Literal["han", "letters"]
+    language: str
+
+    channel: Channel = "typing"
+
+    def features(self, clean: Sequence[str]) -> Features:
+        """What gives the named numbers of a clean text and of what became of it. All clean texts tell known words."""
+        if self.name == "han":
+            return named_features
+        lexicon, board = known_words(clean, self.language), keyboard_of(self.language)
+        return lambda before, after: letter_features(before, after, lexicon, board)
+
+    def seen(self, texts: Sequence[str]) -> list[str]:
+        """The texts as they are compared: of speech in an alphabet the words alone, since a recogniser's capitals and
+        marks are its settings."""
+        return [" ".join(words_of(t)) for t in texts] if (self.name, self.channel) == _WORDS_ALONE else list(texts)
+
+    def baseline(self) -> str:
+        """The operator that is judged beside: a stress test for the same language and channel, or none."""
+        if self.name == "han":
+            return "keyboard/homophone"
+        if self.channel == "speech":
+            return "spoken/speako" if self.language.split("-")[0] == "en" else ""
+        return "keyboard/adjacent" if keyboard_of(self.language) is not None else ""
+
+
+@cache
+def keyboard_of(language: str) -> Layout | None:
+    """The keyboard of a language, if it has one."""
+    return layout_for(language) if language.split("-")[0] in LANGUAGES else None
+
+
+def script_of(texts: Sequence[str], language: str | None = None, channel: Channel = "typing") -> TextScript:
+    """The script of these texts, and their language: the one that was named, or what they look like.
+
+    Raises WrongLanguage where texts can't be compared, or are not in the script of the language.
+    """
+    sample = " ".join(texts[:_MAX_IDENTIFIED])
+    han, neither = len(_HAN.findall(sample)), len(_NEITHER.findall(sample))
+    letters = sum(map(str.isalpha, sample)) - han - neither
+    said = language_tag(language) if language else None
+    if neither > max(han, letters) / 5 or not han + letters:
+        which = language_name(said or identify(texts[:_MAX_IDENTIFIED], rows=False).language)
+        raise WrongLanguage(
+            f"Noise in {which} can't be compared: unswayed counts slips in Chinese, and in alphabets whose words are "
+            f"separated by spaces."
+            if han + letters + neither
+            else "The texts have no letters, so there is nothing to compare."
+        )
+    name: Literal["han", "letters"] = "han" if han > letters else "letters"
+    if said is not None and (said.split("-")[0] == "zh") != (name == "han"):
+        seen = "Chinese characters" if name == "han" else "an alphabet"
+        raise WrongLanguage(f"{option('lang', 'language')} is {language!r}, but most texts are in {seen}.")
+    if said is None:
+        said = "zh" if name == "han" else identify(texts[:_MAX_IDENTIFIED], rows=False).language or UNSURE
+    return TextScript(name, said, channel)
+
+
+def require_chinese(texts: Sequence[str], command: str, instead: str) -> None:
+    """Raises where a fit that knows Chinese alone is given other texts."""
+    if script_of(texts).name != "han":
+        raise WrongLanguage(
+            f"`{command}` fits Chinese, and most of these texts are in an alphabet. Use `{instead}` for them."
+        )
+
+
+def require_noise(clean: Sequence[str], noisy: Sequence[str], person: int) -> None:
+    """Raises where somebody changed nothing, so that there is nothing to fit."""
+    if list(clean) == list(noisy):
+        raise UsageError(
+            f"All texts of person {person} ({option('real')}) equal the clean ones: there is nothing to fit."
+        )
+
+
+class RealismJudge:
     """Holds the features of some clean texts and of what people made of them, to judge one simulation or several."""
 
     def __init__(
@@ -40,12 +132,16 @@ class Judge:
             raise MissingExtra("The judge of `unswayed realism`", "sklearn")
         self._stream = Seeds(seed, "measure/realism", _VERSION)
         rows = range(len(clean))
-        kept = sorted(self._stream.stream("rows", 0).sample(rows, _MOST)) if len(clean) > _MOST else list(rows)
+        kept = (
+            sorted(self._stream.stream("rows", 0).sample(rows, _MAX_SENTENCES))
+            if len(clean) > _MAX_SENTENCES
+            else list(rows)
+        )
         self._kept = kept
         self._clean = [clean[i] for i in kept]
-        if len(set(self._clean)) < _LEAST:
+        if len(set(self._clean)) < _MIN_SENTENCES:
             raise UsageError(
-                f"The judge needs at least {_LEAST} different sentences. There are {len(set(self._clean))}."
+                f"The judge needs at least {_MIN_SENTENCES} different sentences. There are {len(set(self._clean))}."
             )
         self.script = script_of(self._clean, language, channel)
         self._clean = self.script.seen(self._clean)
@@ -79,7 +175,7 @@ class Judge:
         human, made = np.concatenate(self._people), np.concatenate([self._features(texts) for texts in simulated])
         labels = np.repeat([0.0, 1.0], [len(human), len(made)])
         rows = np.concatenate([human, made])
-        alone = [_auc(rows[:, k], labels) for k in range(rows.shape[1])]
+        alone = [_area_under_curve(rows[:, k], labels) for k in range(rows.shape[1])]
         best = sorted(range(len(alone)), key=lambda k: (-abs(alone[k] - 0.5), self.names[k]))[:most]
         return [
             {"feature": self.names[k], "human": float(human[:, k].mean()), "simulated": float(made[:, k].mean()),
@@ -93,13 +189,13 @@ class Judge:
         rng = self._stream.stream("folds", 0).numpy()
         fold = rng.permutation(np.arange(count) % FOLDS)[np.tile(self._groups, 2)]
         labels, start = np.repeat([0.0, 1.0], n), rng.integers(0, 1 << 16, n)
-        deals = [np.concatenate([_dealt(zeros, start + k), _dealt(ones, start + k)])
+        deals = [np.concatenate([_deal_rows(zeros, start + k), _deal_rows(ones, start + k)])
                  for k in range(max(len(zeros), len(ones)))]  # fmt: skip
-        scores = [_cross_validated(rows, labels, fold) for rows in deals]
+        scores = [_cross_validate(rows, labels, fold) for rows in deals]
         times = [np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(RESAMPLES)]
         weights = [drawn.astype(np.float64)[np.tile(self._groups, 2)] for drawn in times]
-        auc = float(np.mean([_auc(score, labels) for score in scores]))
-        drawn = np.mean([_aucs(score, labels, weights) for score in scores], axis=0)
+        auc = float(np.mean([_area_under_curve(score, labels) for score in scores]))
+        drawn = np.mean([areas_under_curve(score, labels, weights) for score in scores], axis=0)
         low, high = interval(auc, drawn, count, (0.0, 1.0), _LEVEL)
         texts = {"texts": self._texts, "against": what, "features": digest(np.concatenate(deals), labels)}
         how = {"folds": FOLDS, "level": _LEVEL, "bootstrap": RESAMPLES, "seed": self._seed}
@@ -107,13 +203,13 @@ class Judge:
         return Estimate(auc, low, high, count, 0, signature)
 
 
-def _dealt(versions: list[Floats], numbers: npt.NDArray[np.int64]) -> Floats:
+def _deal_rows(versions: list[Floats], numbers: npt.NDArray[np.int64]) -> Floats:
     """For each sentence the row of one version, by number."""
     chosen: Floats = np.stack(versions)[numbers % len(versions), np.arange(len(numbers))]
     return chosen
 
 
-def _cross_validated(rows: Floats, labels: Floats, fold: npt.NDArray[np.int64]) -> Floats:
+def _cross_validate(rows: Floats, labels: Floats, fold: npt.NDArray[np.int64]) -> Floats:
     """Log odds of each row, from trees that saw no row of its sentence."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
@@ -127,12 +223,12 @@ def _cross_validated(rows: Floats, labels: Floats, fold: npt.NDArray[np.int64]) 
     return scores
 
 
-def _auc(scores: Floats, labels: Floats) -> float:
+def _area_under_curve(scores: Floats, labels: Floats) -> float:
     """The chance that a row of the second class scores above one of the first; ties count half."""
-    return float(_aucs(scores, labels, [np.ones(len(scores))])[0])
+    return float(areas_under_curve(scores, labels, [np.ones(len(scores))])[0])
 
 
-def _aucs(scores: Floats, labels: Floats, weights: Sequence[Floats]) -> Floats:
+def areas_under_curve(scores: Floats, labels: Floats, weights: Sequence[Floats]) -> Floats:
     """The same for several weights of the rows, which are put in order once."""
     _, place = np.unique(scores, return_inverse=True)
     found = []

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein, Opcode
 
-from unswayed.lab.realism.features import Named
+from unswayed.lab.realism.chinese import Named
 from unswayed.vary.common_words import common_words
 from unswayed.vary.keyboard.layouts import Layout, key_hand, key_row, keys_touch
 
@@ -30,20 +30,20 @@ _UNKNOWN = 13.0  # log rank of a word that is not in the list
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
-class Lexicon(NamedTuple):
+class KnownWords(NamedTuple):
     """Log ranks of known words, and the ways to say them where these are known."""
 
     ranks: Mapping[str, float]
     sounds: Mapping[str, tuple[str, ...]]
 
 
-def lexicon_of(clean: Sequence[str], language: str) -> Lexicon:
+def known_words(clean: Sequence[str], language: str) -> KnownWords:
     """For English the frequent words, for others those of the clean texts."""
     if language.split("-")[0] == "en":
         known = common_words()
-        return Lexicon({w: log(1 + c.rank) for w, c in known.items()}, {w: c.sounds for w, c in known.items()})
+        return KnownWords({w: log(1 + c.rank) for w, c in known.items()}, {w: c.sounds for w, c in known.items()})
     counts = Counter(word for text in clean for word in words_of(text))
-    return Lexicon({word: log(1 + rank) for rank, (word, _) in enumerate(counts.most_common())}, {})
+    return KnownWords({word: log(1 + rank) for rank, (word, _) in enumerate(counts.most_common())}, {})
 
 
 def words_of(text: str) -> list[str]:
@@ -51,7 +51,7 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text.replace("’", "'").lower())
 
 
-def letter_features(clean: str, noisy: str, lexicon: Lexicon, board: Layout | None) -> Named:
+def letter_features(clean: str, noisy: str, lexicon: KnownWords, board: Layout | None) -> Named:
     """All features of one pair of texts by name."""
     found = slips_of(clean, noisy, board)
     groups = {
@@ -63,7 +63,7 @@ def letter_features(clean: str, noisy: str, lexicon: Lexicon, board: Layout | No
 
 
 def letter_looks(
-    clean: Sequence[str], noisy: Sequence[str], lexicon: Lexicon, board: Layout | None
+    clean: Sequence[str], noisy: Sequence[str], lexicon: KnownWords, board: Layout | None
 ) -> dict[str, float]:
     """Error rates, the share of texts without a difference, and kinds of slips per 1,000 characters or words."""
     rows = [letter_features(before, after, lexicon, board) for before, after in zip(clean, noisy, strict=True)]
@@ -240,7 +240,7 @@ def word_changes(before: Sequence[str], after: Sequence[str]) -> list[WordChange
     return [WordChange(list(before[i:j]), list(after[k:m])) for tag, i, j, k, m in codes if tag != "equal"]
 
 
-def word_features(before: Sequence[str], after: Sequence[str], lexicon: Lexicon) -> Named:
+def word_features(before: Sequence[str], after: Sequence[str], lexicon: KnownWords) -> Named:
     """How many words differ, which they are, and how like what stands there instead."""
     changes = word_changes(before, after)
     pairs = [(change.old[0], change.new[0]) for change in changes if len(change.old) == len(change.new) == 1]
@@ -287,7 +287,7 @@ def _inflected(a: str, b: str) -> bool:
     return same >= 3 and max(len(a), len(b)) - same <= 3
 
 
-def _sound_alike(change: WordChange, lexicon: Lexicon) -> float:
+def _sound_alike(change: WordChange, lexicon: KnownWords) -> float:
     """How alike two stretches are when they are said, or where that is not known, written."""
     old, new = ("".join(lexicon.sounds.get(w, (w,))[0] for w in words) for words in change)
     return float(Levenshtein.normalized_similarity(old, new))

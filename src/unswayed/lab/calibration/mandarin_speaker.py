@@ -18,7 +18,7 @@ from unswayed.base.seeds import Seeds
 from unswayed.vary.chinese import han, lexicon
 from unswayed.vary.chinese_slips import blocks
 from unswayed.vary.people import SPOKEN_CLASSES, SpeakerProfile, spoken_class
-from unswayed.vary.speech._mandarin_recogniser import Syllable, pronounced, split_syllable
+from unswayed.vary.speech._mandarin_recogniser import pronounced, split_syllable
 from unswayed.vary.speech._mandarin_speaker import (
     EARLY,
     MARKS,
@@ -30,8 +30,8 @@ from unswayed.vary.speech._mandarin_speaker import (
     split_text,
 )
 
-_PRIOR = 40.0  # words' worth of the speaker's mean rate that each class starts with
-_FEW = 5.0  # marks' worth of the chances below
+_WORD_PRIOR = 40.0  # words' worth of the speaker's mean rate that each class starts with
+_MARK_PRIOR = 5.0  # marks' worth of the chances below
 _MARK = {"lost": 0.3, "comma": 0.3, "stop": 0.0}  # what becomes of a mark, as far as the pairs don't tell
 _MARKS = {"stop": {"lost": 0.05, "comma": 0.35, "stop": 0.5}, "ask": {"lost": 0.05, "comma": 0.2, "stop": 0.1}}
 _SELVES = 20  # speakers of one profile, so that the habits of none of them decide
@@ -49,25 +49,28 @@ class SpeechCounts:
     spread: float = 0.0  # variance of the words misheard in a sentence over their mean
 
     def share(self, name: str, weight: float = 0.0, mean: float = 0.0) -> float:
+        """The share of the places where an event was; `mean` counts as that of `weight` more places."""
         return (self.seen[name] + weight * mean) / max(1e-9, self.places[name] + weight)
 
     def add(self, name: str, happened: bool) -> None:
+        """Counts a place where an event could be, and whether it was."""
         self.places[name] += 1
         self.seen[name] += happened
 
 
 def fit_speaker(clean: Sequence[str], said: Sequence[str], rounds: int = 4) -> SpeakerProfile:
     """The profile under which a speaker is heard like this."""
-    seen = count(clean, said)
-    profile = _first(seen)
+    seen = count_speech(clean, said)
+    profile = _first_profile(seen)
     for n in range(rounds):
         speaker, seeds = MandarinSpeaker(profile), Seeds(n, "calibrate/speech", 1)
         made = [apply(text, speaker.say(text, seeds.stream(str(i), i % _SELVES))) for i, text in enumerate(clean)]
-        profile = _corrected(profile, seen, count(clean, made))
+        profile = _correct_profile(profile, seen, count_speech(clean, made))
     return profile
 
 
-def count(clean: Sequence[str], said: Sequence[str]) -> SpeechCounts:
+def count_speech(clean: Sequence[str], said: Sequence[str]) -> SpeechCounts:
+    """What differs between the texts and what was heard, counted."""
     seen, wrong, sizes = SpeechCounts(), [], []
     for before, after in zip(clean, said, strict=True):
         wrong.append(_count_text(seen, before, after))
@@ -82,7 +85,7 @@ def _count_text(seen: SpeechCounts, text: str, after: str) -> int:
     state = ["ok"] * len(text)
     for start, end, new in found:
         state[start:end] = ["lost" if not new else "wrong"] * (end - start)
-    pieces = _kept(seen, split_text(text), state)
+    pieces = _kept_clauses(seen, split_text(text), state)
     rewritten = {i for start, end, _, _ in other_writings(text) for i in range(start, end)}
     words = _count_words(seen, [p for p in pieces if not rewritten & set(range(p.start, p.end))], state)
     for start, end, new in found:
@@ -105,7 +108,7 @@ def _count_text(seen: SpeechCounts, text: str, after: str) -> int:
     return words
 
 
-def _kept(seen: SpeechCounts, pieces: list[SpokenPiece], state: list[str]) -> list[SpokenPiece]:
+def _kept_clauses(seen: SpeechCounts, pieces: list[SpokenPiece], state: list[str]) -> list[SpokenPiece]:
     """The pieces of clauses that were not lost whole; lost ones are counted as such and as nothing else."""
     clauses: list[list[SpokenPiece]] = [[]]
     for piece in pieces:
@@ -156,16 +159,12 @@ def _count_block(seen: SpeechCounts, old: str, new: str) -> None:
         seen.add("shrink", len(new) < len(old))
     seen.add("grow", len(new) > len(old))
     if len(old) == len(new):
-        one, two = _sounds(old), _sounds(new)
-        if one and two:
+        parts = [[pronounced(word) for word in lexicon().segment(text)] for text in (old, new)]
+        if parts[0] and parts[1] and None not in parts[0] + parts[1]:
+            one, two = ([syllable for part in its if part for syllable in part] for its in parts)
             for a, b in zip(one, two, strict=True):
                 seen.heard[str(a.tone), str(b.tone)] += 1
                 seen.heard.update(zip(split_syllable(a.plain), split_syllable(b.plain), strict=True))
-
-
-def _sounds(text: str) -> list[Syllable] | None:
-    parts = [pronounced(word) for word in lexicon().segment(text)]
-    return None if None in parts else [syllable for part in parts if part for syllable in part]
 
 
 def _count_mark(seen: SpeechCounts, piece: SpokenPiece, found: list[tuple[int, int, str]]) -> None:
@@ -185,12 +184,12 @@ def _count_commas(seen: SpeechCounts, pieces: list[SpokenPiece], state: list[str
             seen.add("commas/beside" if beside else "commas/plain", two.start in added)
 
 
-def _first(seen: SpeechCounts) -> SpeakerProfile:
+def _first_profile(seen: SpeechCounts) -> SpeakerProfile:
     rates = {}
     for name in ("misheard", "lost"):
         every = [f"{name}{c}" for c in range(SPOKEN_CLASSES)]
         mean = sum(seen.seen[key] for key in every) / max(1, sum(seen.places[key] for key in every))
-        rates[name] = [seen.share(key, _PRIOR, mean) for key in every]
+        rates[name] = [seen.share(key, _WORD_PRIOR, mean) for key in every]
     return SpeakerProfile(
         words=[seen.places[f"misheard{c}"] for c in range(SPOKEN_CLASSES)],
         misheard=rates["misheard"],
@@ -204,17 +203,17 @@ def _first(seen: SpeechCounts) -> SpeakerProfile:
         same=_SAME,
         start=1.2,
         pace=0.5,
-        marks={m: {o: seen.share(f"{o}/{m}", _FEW, p) for o, p in _MARKS.get(m, _MARK).items()} for m in MARKS},
+        marks={m: {o: seen.share(f"{o}/{m}", _MARK_PRIOR, p) for o, p in _MARKS.get(m, _MARK).items()} for m in MARKS},
         commas={place: seen.share(f"commas/{place}", 20, 0.02) for place in ("plain", "beside")},
         end=seen.share("end", 2, 0.95),
         foreign={"english": seen.share("english", 4, 0.4), "lost": seen.share("foreign_lost", 4, 0.3)},
         digits=seen.share("digits", 20, 0.05),
         writes={kind: seen.share(kind, 4, 0.5) for kind in WRITINGS},
-        heard=_heard(seen.heard),
+        heard=_sound_chances(seen.heard),
     )
 
 
-def _heard(counted: Counter[tuple[str, str]]) -> dict[str, float]:
+def _sound_chances(counted: Counter[tuple[str, str]]) -> dict[str, float]:
     """The chance of each sound, given the one that was said, of all pairs that came up more than once."""
     totals: Counter[str] = Counter()
     for (one, _), n in counted.items():
@@ -222,18 +221,22 @@ def _heard(counted: Counter[tuple[str, str]]) -> dict[str, float]:
     return {f"{a}>{b}": n / (totals[a] + 5) for (a, b), n in sorted(counted.items()) if n > 1 or a == b}
 
 
-def _corrected(profile: SpeakerProfile, seen: SpeechCounts, made: SpeechCounts) -> SpeakerProfile:
+def _correct_profile(profile: SpeakerProfile, seen: SpeechCounts, made: SpeechCounts) -> SpeakerProfile:
     """Each rate times what was seen over what was made, half of the way in logs."""
 
     def near(rate: float, name: str, weight: float, most: float = 0.95) -> float:
         want, got = seen.share(name, weight, rate), made.share(name, weight, rate)
         return float(max(1e-5, min(most, rate * (max(want, 1e-6) / max(got, 1e-6)) ** 0.7)))
 
+    marks = {
+        m: {o: near(rate, f"{o}/{m}", _MARK_PRIOR, 1.0) for o, rate in chances.items()}
+        for m, chances in profile.marks.items()
+    }
     pace = profile.pace * max(0.6, min(1.6, (max(seen.spread - 1, 0.05) / max(made.spread - 1, 0.05)) ** 0.5))
     return msgspec.structs.replace(
         profile,
-        misheard=[near(rate, f"misheard{c}", _PRIOR) for c, rate in enumerate(profile.misheard)],
-        lost=[near(rate, f"lost{c}", _PRIOR) for c, rate in enumerate(profile.lost)],
+        misheard=[near(rate, f"misheard{c}", _WORD_PRIOR) for c, rate in enumerate(profile.misheard)],
+        lost=[near(rate, f"lost{c}", _WORD_PRIOR) for c, rate in enumerate(profile.lost)],
         spread=near(profile.spread, "spread", 10),
         gap=near(profile.gap, "gap", 10),
         shrink=near(profile.shrink, "shrink", 10),
@@ -241,21 +244,13 @@ def _corrected(profile: SpeakerProfile, seen: SpeechCounts, made: SpeechCounts) 
         stray=near(profile.stray, "stray", 100),
         clause=near(profile.clause, "clause", 20),
         digits=near(profile.digits, "digits", 20),
-        marks={
-            m: _at_most_one({o: near(rate, f"{o}/{m}", _FEW, 1.0) for o, rate in chances.items()})
-            for m, chances in profile.marks.items()
-        },
+        marks={m: {o: chance / max(1.0, sum(its.values())) for o, chance in its.items()} for m, its in marks.items()},
         commas={place: near(rate, f"commas/{place}", 20) for place, rate in profile.commas.items()},
-        start=max(0.5, min(3.0, profile.start * (_early(seen) / _early(made)) ** 0.7)),
+        start=max(0.5, min(3.0, profile.start * (_early_ratio(seen) / _early_ratio(made)) ** 0.7)),
         pace=max(0.05, min(1.2, pace)),
     )
 
 
-def _early(counted: SpeechCounts) -> float:
+def _early_ratio(counted: SpeechCounts) -> float:
     """How many times likelier the first words go wrong than the others."""
     return counted.share("early", 20, 0.2) / counted.share("late", 20, 0.2)
-
-
-def _at_most_one(chances: dict[str, float]) -> dict[str, float]:
-    total = max(1.0, sum(chances.values()))
-    return {name: chance / total for name, chance in chances.items()}

@@ -1,0 +1,212 @@
+"""The files of profiles that `unswayed calibrate` writes, fitted to files of what people typed, said and were heard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from rapidfuzz.distance import OSA
+
+from unswayed.base.edits import apply
+from unswayed.base.errors import DataError, UsageError, option
+from unswayed.base.seeds import Seeds
+from unswayed.base.values import Estimate
+from unswayed.data import read_lines, without_break
+from unswayed.lab.calibration.disfluency import fit_disfluency
+from unswayed.lab.calibration.english_listener import fit_listener
+from unswayed.lab.calibration.mandarin_speaker import fit_speaker
+from unswayed.lab.calibration.pinyin_typist import SITTING, fit_pinyin_typist
+from unswayed.lab.calibration.typist import fit_typist
+from unswayed.lab.realism.aligned import read_aligned, read_people
+from unswayed.lab.realism.judge import require_chinese, require_noise
+from unswayed.vary.frequency import ranks
+from unswayed.vary.hands import Hands
+from unswayed.vary.keyboard import ime
+from unswayed.vary.keyboard.layouts import Layout
+from unswayed.vary.people import Speakers, read_profiles
+from unswayed.vary.slip_profile import Profiles, SlipProfile
+from unswayed.vary.slips import first_attempt
+from unswayed.vary.typists import Typists
+
+ROWS: dict[str, Callable[[int], bool]] = {
+    "all": lambda row: True,
+    "even": lambda row: row % 2 == 0,
+    "odd": lambda row: row % 2 == 1,
+    "blocks": lambda row: (row // SITTING + 1) // 2 % 2 == 0,  # the first hundred, the fourth and fifth, …
+    "other-blocks": lambda row: (row // SITTING + 1) // 2 % 2 == 1,
+}
+_DIGITS = 5
+_MIN_TRANSCRIPTS = 100  # texts: fewer say little about rare words
+_COLUMNS = ("person", "sentence", "typed")
+_UNWRITTEN = frozenset("⌃⌦⌥⇲⇱\ufffd")  # keys after which nobody knows where the next letter goes
+_MAX_LOST_KEYS = 2  # keys that a log may lack before it is left out
+
+
+def fit_pinyin_typists(
+    clean: str | None, real: Sequence[str], fields: Sequence[str], rows: str, engine: str, onto: str | None
+) -> tuple[bytes, int]:
+    """The file's content, and how many people it holds."""
+    before, people = read_people(clean, real, fields)
+    require_chinese(before.texts(), "unswayed calibrate keyboard", "unswayed calibrate typist")
+    used = [row for row in range(len(before.rows)) if ROWS[rows](row)]
+    found = list(read_profiles(onto, Typists).people) if onto else []
+    for number, person in enumerate(people, 1):
+        require_noise(before.texts(), person.texts(), number)
+        right, typed = ([list(file.rows[row].values()) for row in used] for file in (before, person))
+        found.append(fit_pinyin_typist(right, typed, ime.open_engine(engine), [row // SITTING for row in used]))
+    return msgspec.json.encode(round_profile(msgspec.to_builtins(Typists(engine, found)))) + b"\n", len(found)
+
+
+def round_profile(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: round_profile(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [round_profile(inner) for inner in value]
+    return round(value, _DIGITS) if isinstance(value, float) else value
+
+
+def fit_mandarin_speakers(clean: str, real: Sequence[str], fields: Sequence[str], rows: str) -> bytes:
+    """The file's content: a profile for each file of what was heard."""
+    before, people = read_people(clean, real, fields)
+    require_chinese(before.texts(), "unswayed calibrate speech", "unswayed calibrate listener")
+    for number, person in enumerate(people, 1):
+        require_noise(before.texts(), person.texts(), number)
+    texts, *heard = [
+        [text for row, texts in enumerate(file.rows) if ROWS[rows](row) for text in texts.values()]
+        for file in (before, *people)
+    ]
+    made = Speakers([fit_speaker(texts, said) for said in heard])
+    return msgspec.json.encode(round_profile(msgspec.to_builtins(made))) + b"\n"
+
+
+def fit_disfluencies(clean: str, real: Sequence[str], fields: Sequence[str]) -> bytes:
+    """The file's content: how the people who said these texts repaired what they said."""
+    before, people = read_people(clean, real, fields)
+    said = [text for person in people for text in person.texts()]
+    rates = fit_disfluency(before.texts() * len(people), said)
+    return msgspec.json.encode(round_profile(msgspec.to_builtins(rates))) + b"\n"
+
+
+def fit_listener_file(clean: str, real: str, field: str | None, heard: str | None, source: str) -> tuple[bytes, int]:
+    """The file's content, and how many texts it was fitted on."""
+    if clean == real and field == heard:
+        both = f"{option('clean')} and {option('real')}"
+        fields = f"{option('input')} and {option('heard')}"
+        raise UsageError(f"{both} are the same texts. Name their fields with {fields}.")
+    texts = [text.strip() for text in read_aligned(clean, [field] if field else ()).texts()]
+    others = [text.strip() for text in read_aligned(real, [heard] if heard else ()).texts()]
+    if len(texts) != len(others):
+        raise DataError(f"it has {len(others)} texts, but {clean} has {len(texts)}. Lines must align.", real)
+    if len(texts) < _MIN_TRANSCRIPTS:
+        raise UsageError(f"A listener needs at least {_MIN_TRANSCRIPTS} texts. {clean} has {len(texts)}.")
+    profile = fit_listener(texts, others, source)
+    return msgspec.json.format(msgspec.json.encode(profile)) + b"\n", profile.texts
+
+
+class TypedText(NamedTuple):
+    """One text: who typed it, what was meant, what stands there, and the log of keys, if there is one."""
+
+    person: str
+    sentence: str
+    typed: str
+    keys: str = ""
+
+
+def read_typed(path: str | Path) -> list[TypedText]:
+    """Rows of a TSV file, or a gzipped one, with the columns person, sentence, typed and perhaps keys."""
+    path = Path(path)
+    rows = [without_break(line).split("\t") for line in read_lines(path)]
+    header = rows[0] if rows else []
+    absent = [name for name in _COLUMNS if name not in header]
+    if absent:
+        raise DataError(f"there is no column {absent[0]!r}. Columns needed: {', '.join(_COLUMNS)}.", path, 1)
+    wrong = next((number for number, row in enumerate(rows, 1) if len(row) != len(header)), None)
+    if wrong:
+        raise DataError(f"this row has {len(rows[wrong - 1])} cells, but the header has {len(header)}.", path, wrong)
+    names = [*_COLUMNS, *(["keys"] if "keys" in header else [])]
+    places = [header.index(name) for name in names]
+    return [TypedText(*(row[k] for k in places)) for row in rows[1:]]
+
+
+def typed_pairs(clean: str, real: Sequence[str], fields: Sequence[str] = (), by: str = "") -> list[TypedText]:
+    """Rows of aligned files. Each REAL file is one person's; with `by`, that field of its rows names the person."""
+    before, people = read_people(clean, real, fields)
+    found: list[TypedText] = []
+    for path, person in zip(real, people, strict=True):
+        names = [row[by] for row in read_aligned(path, [by]).rows] if by else [path] * len(person.rows)
+        if len(names) != len(person.rows):
+            raise DataError(f"{option('by')} needs as many rows in {path} as in {clean}.", path)
+        for name, one, other in zip(names, before.rows, person.rows, strict=True):
+            found += [TypedText(name, one[field], other[field]) for field in one]
+    return found
+
+
+def first_attempts(rows: Sequence[TypedText]) -> list[TypedText]:
+    """What stood there at first, of rows whose log of keys gives what stands there, but for a key or two."""
+    found = []
+    for row in rows:
+        if row.keys and not _UNWRITTEN & set(row.keys):
+            first, stands = first_attempt(row.keys)
+            if OSA.distance(stands.strip(), row.typed.strip(), score_cutoff=_MAX_LOST_KEYS) <= _MAX_LOST_KEYS:
+                found.append(row._replace(typed=first))
+    return found
+
+
+def fit_typed_texts(rows: Sequence[TypedText], board: Layout, language: str, source: str) -> SlipProfile:
+    """One profile of all these people."""
+    known = {row.person for row in rows}
+    return fit_typist(
+        [row.sentence for row in rows],
+        [row.typed for row in rows],
+        [row.person for row in rows] if len(known) > 1 else [],
+        board,
+        ranks() if language.split("-")[0] == "en" else {},
+        source,
+    )
+
+
+def fit_typist_modes(rows: Sequence[TypedText], board: Layout, language: str, source: str) -> Profiles:
+    """The profiles of a file: `corrected`, and `first_attempts` if keys were logged."""
+    modes = {"corrected": fit_typed_texts(rows, board, language, source)}
+    first = first_attempts(rows)
+    if first:
+        modes["uncorrected"] = fit_typed_texts(first, board, language, source)
+    return Profiles(modes, language)
+
+
+def encode_profiles(made: Profiles) -> bytes:
+    return msgspec.json.encode(made) + b"\n"
+
+
+def split_people(rows: Sequence[TypedText]) -> tuple[list[TypedText], list[TypedText]]:
+    """The rows of one half of the people, and those of the other."""
+    first, second = list[TypedText](), list[TypedText]()
+    for row in rows:
+        hashed = blake2b(row.person.encode("utf-8", "surrogatepass")).digest()[0]
+        (first if hashed < 128 else second).append(row)
+    return first, second
+
+
+def type_again(profile: SlipProfile, board: Layout, language: str, texts: Sequence[str], seed: int = 0) -> list[str]:
+    """The texts as someone would type them who slips as the profile says."""
+    hands = Hands(profile, board, ranks() if language.split("-")[0] == "en" else {})
+    seeds = Seeds(seed, "keyboard/typist", 2)
+    return [apply(text, hands.type(text, seeds.stream(str(i), 0))) for i, text in enumerate(texts)]
+
+
+def test_profile(rows: Sequence[TypedText], board: Layout, language: str) -> Estimate:
+    """How well a profile of one half of the people is told from the texts of the other half."""
+    from unswayed.lab.realism.judge import FOLDS, RealismJudge
+
+    fitted, others = split_people(rows)
+    if not fitted or not others:
+        raise UsageError(f"A test on other people needs texts of several people. See {option('by')}.")
+    profile = fit_typed_texts(fitted, board, language, "")
+    texts = [row.sentence.strip() for row in others]
+    people = [row.person for row in others]
+    by = people if len(set(people)) >= FOLDS else None
+    judge = RealismJudge(texts, [[row.typed.strip() for row in others]], language=language, by=by)
+    return judge.against_people([type_again(profile, board, language, texts)])
