@@ -126,7 +126,7 @@ def language_notes(language: str) -> tuple[str, ...]:
     if "+" in language:
         one = language.split("+")[0]
         return (f"rows are in {language_name(language)}, and each is varied in its own; {how}, for example to {one}.",)
-    return (f"the language is {language} ({language_name(language)}), identify_examples from the texts; {how}.",)
+    return (f"the language is {language} ({language_name(language)}), identified from the texts; {how}.",)
 
 
 def with_languages(examples: Iterable[Example], kind: DataKind, path: Path | None = None) -> Iterator[Example]:
