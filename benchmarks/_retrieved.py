@@ -10,7 +10,7 @@ from math import log
 import numpy as np
 
 from unswayed.base.errors import UsageError
-from unswayed.systems.embeddings import Embeddings, minilm_folder
+from unswayed.systems.model_folder import Embeddings, minilm_folder
 
 Retriever = Callable[[Sequence[str]], list[int]]  # the paragraph that each question finds
 

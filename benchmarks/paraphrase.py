@@ -22,7 +22,7 @@ from unswayed.base.gc_pause import collecting_later
 from unswayed.base.seeds import Seeds, Streams
 from unswayed.data import ReadOptions, read_examples
 from unswayed.papers.parte.corpora import FILE, read_pairs
-from unswayed.systems.embeddings import Embeddings, minilm_folder
+from unswayed.systems.model_folder import Embeddings, minilm_folder
 from unswayed.vary.engine import BLOCK, OperatorSpec
 from unswayed.vary.operator import Change, Text, Texts
 from unswayed.vary.words import jaccard

@@ -13,12 +13,12 @@ PAGE = Path(__file__).with_name("names.md")
 DOORS = ["base", "stats", "storage", "systems", "data", "vary", "score", "run", "mitigate", "measure", "report"]
 DOORS += ["collect", "lab"]
 MODULES = [
+    "lab.training.loop",
+    "lab.training.models",
+    "lab.training.tuning",
     "report.charts",
     "systems.baselines",
     "systems.device",
-    "systems.loop",
-    "systems.network",
-    "systems.training",
 ]
 
 # Names that are values or types, which have no docstring of their own.
@@ -39,7 +39,6 @@ VALUES = {
     "Pair": "An output and its gold.",
     "Row": "A row of a table: cells by column name.",
     "Rows": "The features of each text, as numbers.",
-    "Sentence": "The tokens of a sentence.",
     "Stats": "A row of numbers for each item.",
     "TIES": "The ways to count a tie.",
     "Tensors": "Tensors by name.",

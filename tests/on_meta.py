@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from unswayed.base.errors import SystemBroken, UsageError
-from unswayed.systems.device import Place
+from unswayed.systems.device import DeviceChoice
 
 
 class Watched(TorchDispatchMode):
@@ -33,7 +33,7 @@ class Watched(TorchDispatchMode):
 
 def use_meta(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is chosen is meta."""
-    monkeypatch.setattr(Place, "torch_device", lambda self: torch.device("meta"))
+    monkeypatch.setattr(DeviceChoice, "torch_device", lambda self: torch.device("meta"))
 
 
 def watched(work: Callable[[], object]) -> Watched:

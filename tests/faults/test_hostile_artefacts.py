@@ -218,7 +218,7 @@ def test_weights_that_claim_a_petabyte_are_refused(tmp_path: Path) -> None:
 
 
 def test_weights_that_unpack_to_gigabytes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unswayed.systems.saved._MOST_WEIGHTS", 1 << 20)
+    monkeypatch.setattr("unswayed.systems.saved._MOST_WEIGHT_BYTES", 1 << 20)
     with pytest.raises(StoredFileError, match=r"weights\.npz.*would take"):
         Intent.load(saved_system(tmp_path, {"any": npy((10**6,), bytes(8 * 10**6))}))
 

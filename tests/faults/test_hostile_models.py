@@ -24,12 +24,11 @@ from samples.pipelines import save_tiny as save_pipeline
 
 from unswayed.base import file_hash
 from unswayed.base.errors import StoredFileError, UnswayedError, UsageError
+from unswayed.lab.training.models import TrainingSettings
 from unswayed.papers.dialect.nano.training import load as load_nano
+from unswayed.papers.nature.slu.fronts import Encoder
 from unswayed.systems import Metric, ModelFolder, Rewriter, open_system
-from unswayed.systems.embeddings import Embeddings
-from unswayed.systems.network import Encoder
-from unswayed.systems.training import TrainingSettings
-from unswayed.systems.trusted_weights import trusting
+from unswayed.systems.model_folder import Embeddings, trust_weights
 from unswayed.vary import MaskedModel
 
 Opened = Callable[[Path], Any]
@@ -151,7 +150,7 @@ def test_trusted_weights_are_opened_without_running_what_is_in_them(models: Path
     with pytest.raises(UsageError, match="pickle"):
         open_system(f"hf:{folder}")
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Payload(marker), protocol=2))
-    with trusting(file_hash(folder / "pytorch_model.bin")), pytest.raises(UnswayedError, match="can't be opened"):
+    with trust_weights(file_hash(folder / "pytorch_model.bin")), pytest.raises(UnswayedError, match="can't be opened"):
         open_system(f"hf:{folder}").predict([{"text": "play jazz"}])
     assert not marker.exists(), "torch was to read weights and nothing else"
 

@@ -27,10 +27,9 @@ def export(model: Path, to: Path) -> None:
     """Writes a model's graph, its configuration and its tokenizer, as Optimum's export does."""
     import torch
 
-    from unswayed.systems import systems
-    from unswayed.systems.hf._model import Folder
+    from unswayed.systems import ModelFolder, systems
 
-    folder = Folder(model)
+    folder = ModelFolder(model)
     names = ["input_ids", "attention_mask", "token_type_ids"]
     outputs = ["start_logits", "end_logits"] if folder.kind == "hf/read" else ["logits"]
     opened = folder.model(systems.get(str(folder.kind)).auto, return_dict=False)  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from unswayed.systems.training import need, seeded
+from unswayed.systems.device import require_torch, torch_seed
 
 _WORDS = "play some loud jazz will it rain on monday when does the band ? what"
 _MARKS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
@@ -18,7 +18,7 @@ _made: dict[str, Path] = {}
 def sample_folder(kind: str) -> Path:
     """A folder with an untrained model of this kind; it goes with the process."""
     if kind not in _made:
-        need(kind, "transformers", "tokenizers")
+        require_torch(kind, "transformers", "tokenizers")
         folder = Path(tempfile.mkdtemp(prefix="unswayed-sample-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         save_tiny(folder, kind, sorted({*_WORDS.split(), *(c for c in _WORDS if c != " ")}))
@@ -31,7 +31,7 @@ def save_tiny(folder: Path, kind: str, words: list[str], labels: list[str] | Non
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    from unswayed.systems.folders import no_bars
+    from unswayed.systems.model_folder import no_bars
 
     letters = sorted({c for word in words for c in word})
     pieces = dict.fromkeys([*_MARKS.values(), *words, *letters, *(f"##{c}" for c in letters)])
@@ -44,7 +44,7 @@ def save_tiny(folder: Path, kind: str, words: list[str], labels: list[str] | Non
         tokenizer.post_processor = processors.TemplateProcessing(
             single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
         )
-    with seeded(0), no_bars():
+    with torch_seed(0), no_bars():
         _model(kind, tokenizer.get_vocab_size(), size, labels).save_pretrained(folder)
         extra = {"eos_token": "[SEP]"} if kind in ("hf/seq2seq", "hf/causal") else {}
         PreTrainedTokenizerFast(tokenizer_object=tokenizer, **_MARKS, **extra).save_pretrained(folder)

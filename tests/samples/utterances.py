@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from unswayed.base import Example
-from unswayed.systems.training import need, seeded
+from unswayed.systems.device import require_torch, torch_seed
 
 MARKS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 SAID = {
@@ -31,7 +31,7 @@ def tiny(wanted: bool) -> Iterator[str | None]:
     if not wanted:
         yield None
         return
-    need("a tiny BERT", "transformers", "tokenizers")
+    require_torch("a tiny BERT", "transformers", "tokenizers")
     from tokenizers import models
 
     # Not trained, as training breaks ties at random: whole words, and letters for all others.
@@ -49,7 +49,7 @@ def save_tiny_bert(folder: Path, pieces: Any) -> None:
     from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    from unswayed.systems.folders import no_bars
+    from unswayed.systems.model_folder import no_bars
 
     tokenizer = Tokenizer(pieces)
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
@@ -64,6 +64,6 @@ def save_tiny_bert(folder: Path, pieces: Any) -> None:
         max_position_embeddings=64,
         initializer_range=0.2,  # so small a network hardly moves away from smaller weights
     )
-    with seeded(0), no_bars():
+    with torch_seed(0), no_bars():
         BertModel(config).save_pretrained(folder)
         PreTrainedTokenizerFast(tokenizer_object=tokenizer, **MARKS).save_pretrained(folder)

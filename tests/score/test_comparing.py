@@ -283,7 +283,7 @@ def test_who_decides_what_is_compared(task: str, declared: dict[str, str], chose
 
 
 def test_embeddings_compare_meaning() -> None:
-    from unswayed.systems.embeddings import minilm_folder
+    from unswayed.systems.model_folder import minilm_folder
 
     try:
         folder = minilm_folder()

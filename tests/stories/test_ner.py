@@ -12,8 +12,8 @@ from samples.hf import save_tiny
 
 from unswayed.base.edits import slots_of
 from unswayed.data import ReadOptions, read_examples
+from unswayed.lab.training.tuning import tune_model
 from unswayed.storage.suite import Suite
-from unswayed.systems.hf._answering import Tag
 
 PEOPLE = ["Angela Merkel", "Anna Berg", "Otto", "Erna Schmidt", "Jürgen Groß", "Käthe"]
 PLACES = ["Berlin", "Bad Homburg", "Köln", "Wien", "Zürich"]
@@ -50,7 +50,7 @@ def test_the_story(tmp_path: Path) -> None:
     words = sorted({word for example in clean for word in example.inputs["text"].lower().split(" ")})
     save_tiny(tmp_path / "start", "hf/tag", words, ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"], size=32)
     settings = {"epochs": 8, "lr": 0.02, "batch_size": 8}
-    Tag.train(tmp_path / "start", clean, task="tag", to=tmp_path / "tuned", settings=settings)
+    tune_model(tmp_path / "start", clean, task="tag", to=tmp_path / "tuned", settings=settings)
 
     done = shell("unswayed vary train.conll --with @typing -o suite/", tmp_path)
     assert "column 4" in done.stderr

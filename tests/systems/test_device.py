@@ -23,7 +23,7 @@ from unswayed.run.answering import placed_options
 from unswayed.run.workers import Engine
 from unswayed.systems import device
 from unswayed.systems.asking import Asking
-from unswayed.systems.device import Halving, Place, beside, chosen, found, placed, using
+from unswayed.systems.device import DeviceChoice, Halving, beside, chosen, found, placed, using
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 from on_meta import use_meta, watched  # noqa: E402
@@ -54,11 +54,11 @@ def test_training_is_on_the_device(name: str, fake: None) -> None:
 def test_a_model_is_fine_tuned_on_the_device(fake: None, tmp_path: Path) -> None:
     from samples.hf import sample_folder
 
-    from unswayed.systems.hf._answering import Tag
+    from unswayed.lab.training.tuning import tune_model
 
     examples = [Example(i, str(i), {"text": "play some jazz"}, {"tags": ["O", "O", "B-thing"]}) for i in range(8)]
     settings = {"epochs": 1, "lr": 0.01, "batch_size": 4}
-    watched(lambda: Tag.train(sample_folder("hf/tag"), examples, task="tag", to=tmp_path / "tuned", settings=settings))
+    watched(lambda: tune_model(sample_folder("hf/tag"), examples, task="tag", to=tmp_path / "tuned", settings=settings))
 
 
 def test_masked_models_are_on_the_device(fake: None, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_metric_s_process_refuses_a_device_that_is_not_there(monkeypatch: pyte
 def test_embeddings_and_rewriters_are_on_the_device(fake: None) -> None:
     from samples.hf import sample_folder
 
-    from unswayed.systems.embeddings import Embeddings
+    from unswayed.systems.model_folder import Embeddings
     from unswayed.systems.rewrite import Seq2SeqRewriter
 
     watched(lambda: Embeddings(sample_folder("hf/classify")).similarity([("play jazz", "rain"), ("rain", "rain")]))
@@ -192,14 +192,14 @@ def sources() -> Iterator[tuple[Path, str]]:
 def test_no_other_module_chooses_a_device() -> None:
     """The worker of learned metrics runs in an environment without unswayed; a hash may read weights of any device."""
     choice = re.compile(r"""\.cuda\(|\.cpu\(|\.to\(["']|device=["']|torch\.device\(|ExecutionProvider|gpus=\d""")
-    allowed = {"_worker.py", "_pipeline.py", "callable.py"}
+    allowed = {"_worker.py", "_pipeline.py", "fingerprint.py"}
     wrong = [(f.name, m.group()) for f, text in sources() for m in choice.finditer(text) if f.name not in allowed]
     assert not wrong
 
 
 def test_every_module_that_runs_a_network_uses_the_one_place() -> None:
     runs = re.compile(r"return_tensors=|inference_mode\(\)|InferenceSession|WhisperModel|BERTScorer\(")
-    through = {"_answering.py", "_pipeline.py", "_tuning.py", "_worker.py"}  # by `padded` and `Loop`; the user's own
+    through = {"_pipeline.py", "_worker.py"}  # by `padded` and `Loop`; the user's own
     silent = [f.name for f, t in sources() if runs.search(t) and "systems.device" not in t and f.name not in through]
     assert silent == []
 
@@ -215,9 +215,9 @@ def test_a_device_that_is_not_there_is_named_with_those_that_are() -> None:
 
 
 def test_only_what_changes_answers_is_in_an_identity() -> None:
-    assert Place("cpu").suffix == Place("cpu", "float32").suffix == ""
-    assert Place("cuda").decides() == ["cuda", "float32"]
-    assert Place("cpu", "bfloat16").suffix == " cpu bfloat16"
+    assert DeviceChoice("cpu").suffix == DeviceChoice("cpu", "float32").suffix == ""
+    assert DeviceChoice("cuda").decides() == ["cuda", "float32"]
+    assert DeviceChoice("cpu", "bfloat16").suffix == " cpu bfloat16"
     same = SAMPLES["hf/classify"].make().identity
     with using("cpu", "bfloat16"):
         half = SAMPLES["hf/classify"].make()
@@ -273,7 +273,7 @@ def test_a_model_answers_the_same_in_halves(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_tensors_go_beside_a_network_in_whatever_holds_them() -> None:
-    from unswayed.systems.network import Batch
+    from unswayed.papers.nature.slu.fronts import Batch
 
     network = torch.nn.Linear(2, 2, device="meta")
     batch = Batch(torch.tensor([1]), {"words": torch.tensor([[1]])})
@@ -287,12 +287,12 @@ def test_onnx_graphs_are_given_the_providers_of_the_device(monkeypatch: pytest.M
     onnxruntime = pytest.importorskip("onnxruntime", reason="needs the extra onnx")
     there = ["CUDAExecutionProvider", "CPUExecutionProvider"]
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: there)
-    assert Place("auto").providers() == Place("cuda").providers() == there
-    assert Place("cpu").providers() == there[1:]
+    assert DeviceChoice("auto").providers() == DeviceChoice("cuda").providers() == there
+    assert DeviceChoice("cpu").providers() == there[1:]
     with pytest.raises(UsageError, match="ONNX Runtime finds no mps here. Available: cuda, cpu"):
-        Place("mps").providers()
+        DeviceChoice("mps").providers()
     with pytest.raises(UsageError, match="number format of its own"):
-        Place("cpu", "float16").providers()
+        DeviceChoice("cpu", "float16").providers()
 
 
 def test_the_device_is_chosen_at_the_command_line_in_a_plan_and_in_python(tmp_path: Path) -> None:

@@ -52,7 +52,10 @@ class Registry(Generic[T]):
         besides: Sequence[str] = (),
         more: Sequence[str] = (),
     ) -> None:
-        """`besides` are folders of the package whose files have a registry of their own; `more` are other packages."""
+        """`more` are other packages with files of this kind; with `folders`, their names stand before those of the files.
+
+        `besides` are folders, or names, that are not of this kind, or have a registry of their own.
+        """
         self.kind, self.base = kind, base
         self.package, self.folders, self.besides, self.more = package, folders, besides, more
         self.group = f"unswayed.{kind}s"
@@ -87,6 +90,8 @@ class Registry(Generic[T]):
         owners = dict.fromkeys(found, "unswayed")
         for point in (point for point in _plugged_in(tuple(sys.path)) if point.group == self.group):
             owner = point.dist.name if point.dist else point.value
+            if owners.get(point.name) == owner:  # it was found by folder: the metadata are older than the checkout
+                continue
             if point.name in owners:
                 raise NameClash(
                     f"The {self.kind} {point.name!r} is claimed by both {owners[point.name]} and {owner}. "
@@ -103,13 +108,19 @@ class Registry(Generic[T]):
         if not self.folders:
             packages = (self.package, *self.more)
             return {name: f"{package}.{name}" for package in packages for name in public_modules(files(package))}
-        places = [place for place in files(self.package).iterdir() if place.is_dir() and place.name not in self.besides]
-        return {
-            f"{place.name}/{name}": f"{self.package}.{place.name}.{name}"
-            for place in sorted(places, key=lambda place: place.name)
-            if not place.name.startswith("_")
+        folders = {
+            place.name: (f"{self.package}.{place.name}", place)
+            for place in files(self.package).iterdir()
+            if place.is_dir() and not place.name.startswith("_")
+        }
+        folders |= {package.rpartition(".")[2]: (package, files(package)) for package in self.more}
+        found = {
+            f"{folder}/{name}": f"{package}.{name}"
+            for folder, (package, place) in sorted(folders.items())
+            if folder not in self.besides
             for name in public_modules(place)
         }
+        return {name: module for name, module in found.items() if name not in self.besides}
 
     def _only_class(self, module_name: str) -> type[T]:
         module = importlib.import_module(module_name)

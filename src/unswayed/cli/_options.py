@@ -29,9 +29,9 @@ FORMATS = ("table", "json", "jsonl", "md")
 
 
 def _trust(context: click.Context, parameter: click.Parameter, hashes: tuple[str, ...]) -> tuple[str, ...]:
-    from unswayed.systems.trusted_weights import trusting
+    from unswayed.systems.model_folder import trust_weights
 
-    context.with_resource(trusting(hashes))  # until the command ends, in its workers too
+    context.with_resource(trust_weights(hashes))  # until the command ends, in its workers too
     return hashes
 
 

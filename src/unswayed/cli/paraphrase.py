@@ -60,7 +60,7 @@ def filter_(
     if verifier is not None:
         steps.append(filters.entailed_both_ways(entails_by(open_system(verifier))))
     if similarity is not None:
-        from unswayed.systems.embeddings import Embeddings, minilm_folder
+        from unswayed.systems.model_folder import Embeddings, minilm_folder
 
         steps.append(filters.similar(Embeddings(embeddings or minilm_folder()).similarity, similarity))
     if not keep_all:

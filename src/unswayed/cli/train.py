@@ -238,15 +238,14 @@ def hf(data: str, model: str, task: str | None, dev: str | None, overwrite: bool
       unswayed run suite/ --system tuned/ -o run/
     """
     from unswayed.data import ReadOptions, read_examples, task_and_language
-    from unswayed.systems import systems
-    from unswayed.systems.hf import BY_TASK
+    from unswayed.lab.training.tuning import BY_TASK, tune_model
 
     reading = ReadOptions(task=task, inputs=given.pop("inputs"), gold=given.pop("gold"))
     kind = task_and_language(data, reading).task
     if kind not in BY_TASK:
         raise click.UsageError(f"There is nothing to learn for the task {kind}. Use --task: {', '.join(BY_TASK)}.")
     options = {name: given.pop(name) for name in ("prompt", "source_language", "target_language", "max_length")}
-    card = systems.get(BY_TASK[kind]).train(  # type: ignore[attr-defined]
+    card = tune_model(
         model,
         read_examples(data, reading),
         None if dev is None else read_examples(dev, reading),

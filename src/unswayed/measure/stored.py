@@ -40,7 +40,7 @@ from unswayed.storage.answers import AnswerStore
 from unswayed.storage.files import write_inside
 from unswayed.storage.keys import Keyer
 from unswayed.storage.untrusted_files import own_key, read_bounded
-from unswayed.systems.sources import source_of
+from unswayed.systems.fingerprint import source_id
 
 RESULTS, SCORES = "results.json", "scores.sqlite"
 _FORMAT = 1
@@ -126,7 +126,7 @@ def scorer_id(scorer: Scorer, task: Task) -> str | None:
         file = getattr(sys.modules.get(cls.__module__), "__file__", None)
         if file is None or not Path(file).is_file():
             return None
-        files[cls.__module__] = source_of(Path(file))  # also of what it imports or names beside it
+        files[cls.__module__] = source_id(Path(file))  # also of what it imports or names beside it
     if scorer.decides is None:
         return None
     more = [scorer.decides] if scorer.decides else []

@@ -11,7 +11,7 @@ import msgspec
 
 from unswayed.base.secrets import masked_spec
 from unswayed.base.values import Json
-from unswayed.systems.trusted_weights import trusted
+from unswayed.systems.model_folder import trusted_hashes
 
 if TYPE_CHECKING:
     from unswayed.run.record import Run
@@ -62,7 +62,7 @@ def commands(run: Run, report: str = "", judged: Mapping[str, Json] | None = Non
         plan = _with_own_files(run, plan)
         words = ["unswayed", "run", suite, "--system", masked_spec(plan["run"]["system"])]
         words += _words(plan, ("run", "engine", "measure", "gate"))
-        words += [word for known in trusted() for word in ("--trust-weights", known)]
+        words += [word for known in trusted_hashes() for word in ("--trust-weights", known)]
         words += ["-o", folder]
         lines.append(shlex.join(words))
     judged = _with_own_files(run, plan if judged is None else judged)

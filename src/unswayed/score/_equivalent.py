@@ -159,7 +159,7 @@ class EmbeddingRule(EquivalentRule):
     """The cosine of the two answers' embeddings, the means of an encoder's token vectors, is at least the threshold."""
 
     def __init__(self, folder: str, threshold: float) -> None:
-        from unswayed.systems.embeddings import MINILM, minilm_folder
+        from unswayed.systems.model_folder import MINILM, minilm_folder
 
         if folder == MINILM and not Path(folder).exists():
             folder = str(minilm_folder())
@@ -177,7 +177,7 @@ class EmbeddingRule(EquivalentRule):
         return content_id([[f.name, file_hash(f)] for f in files])
 
     def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
-        from unswayed.systems.embeddings import Embeddings
+        from unswayed.systems.model_folder import Embeddings
 
         self._embeddings = self._embeddings or Embeddings(self.folder)
         cosines = self._embeddings.similarity([(text_of(p.said), text_of(p.reference)) for p in pairs])
@@ -293,7 +293,7 @@ class FunctionRule(EquivalentRule):
 
     @property
     def decides(self) -> str | None:
-        from unswayed.systems.callable import fingerprint
+        from unswayed.systems.fingerprint import fingerprint
 
         return fingerprint(self._function)
 

@@ -1,15 +1,13 @@
 from unswayed.base.registry import Registry
 from unswayed.systems.asking import Asking, ask
 from unswayed.systems.baselines.intent import Intent
-from unswayed.systems.embeddings import minilm_folder
-from unswayed.systems.folders import ModelFolder
 from unswayed.systems.metrics import Metric, Scores, Segment
+from unswayed.systems.model_folder import ModelFolder, load_pretrained, minilm_folder, require_trust
 from unswayed.systems.opening import open_system
 from unswayed.systems.process import ProcessSystem
 from unswayed.systems.recognise import Recogniser, heard
 from unswayed.systems.rewrite import Rewriter
 from unswayed.systems.system import Failed, System as System, SystemAround
-from unswayed.systems.trusted_weights import require_trust
 
 systems: Registry[System]
 
@@ -28,6 +26,7 @@ __all__ = [
     "SystemAround",
     "ask",
     "heard",
+    "load_pretrained",
     "minilm_folder",
     "open_system",
     "require_trust",

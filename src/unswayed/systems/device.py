@@ -1,4 +1,7 @@
-"""Where models run: the one place that puts networks, tensors and ONNX graphs on a device, in a number format."""
+"""Where models run: the one place that puts networks, tensors and ONNX graphs on a device, in a number format.
+
+Also what else is set for torch: how many threads it has, and what its random numbers come from.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from dataclasses import fields, is_dataclass, replace
 from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeVar
 
-from unswayed.base.errors import SystemBroken, UsageError, option
+from unswayed.base.errors import MissingExtra, SystemBroken, UsageError, option
 from unswayed.base.values import Json
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -22,7 +25,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class Place(NamedTuple):
+class DeviceChoice(NamedTuple):
     """A device and a number format as they were chosen; `auto` is the best device, and float32."""
 
     device: str = "auto"
@@ -97,22 +100,22 @@ def unavailable(kind: str, there: Sequence[str], who: str = "PyTorch") -> UsageE
     )
 
 
-def chosen() -> Place:
+def chosen() -> DeviceChoice:
     """The place that was chosen for all that is opened now; unless one was, `auto`."""
     return checked(os.environ.get(_DEVICE), os.environ.get(_DTYPE))
 
 
-def learning() -> Place:
+def learning() -> DeviceChoice:
     """The place of what is trained here, or was: the device that was chosen, always in float32."""
     return chosen()._replace(dtype="float32")
 
 
-def checked(device: str | None, dtype: str | None) -> Place:
+def checked(device: str | None, dtype: str | None) -> DeviceChoice:
     """The place of these names, `auto` where there is none; raises if a name is not known."""
     for name, value, known in (("device", device, DEVICES), ("dtype", dtype, DTYPES)):
         if value and value not in known:
             raise UsageError(f"{option(name)} must be {', '.join(known[:-1])} or {known[-1]}, not {value!r:.60}.")
-    return Place(device or "auto", dtype or "auto")
+    return DeviceChoice(device or "auto", dtype or "auto")
 
 
 def found() -> list[str]:
@@ -157,7 +160,7 @@ def _set(values: Mapping[str, str | None]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def placed(network: Any, place: Place, dtype: bool = False) -> Any:
+def placed(network: Any, place: DeviceChoice, dtype: bool = False) -> Any:
     """The network on its device; with `dtype`, also in the number format that was chosen."""
     device = place.torch_device()
     return network.to(device, place.torch_dtype()) if dtype else network.to(device)
@@ -166,20 +169,51 @@ def placed(network: Any, place: Place, dtype: bool = False) -> Any:
 def beside(network: Any, batch: Any) -> Any:
     """Tensors, in whatever holds them, on the device of the network that reads them."""
     first = next(network.parameters(), None)
-    return batch if first is None else _moved(batch, first.device)
+    if first is None:
+        return batch
+
+    def moved(value: Any) -> Any:
+        if hasattr(value, "to") and hasattr(value, "dtype"):
+            return value.to(first.device)
+        if isinstance(value, Mapping):
+            return {name: moved(one) for name, one in value.items()}
+        if isinstance(value, (list, tuple)):
+            parts = [moved(one) for one in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        if is_dataclass(value) and not isinstance(value, type):
+            return replace(value, **{f.name: moved(getattr(value, f.name)) for f in fields(value)})
+        return value
+
+    return moved(batch)
 
 
-def _moved(value: Any, device: Any) -> Any:
-    if hasattr(value, "to") and hasattr(value, "dtype"):
-        return value.to(device)
-    if isinstance(value, Mapping):
-        return {name: _moved(one, device) for name, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        parts = [_moved(one, device) for one in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{f.name: _moved(getattr(value, f.name), device) for f in fields(value)})
-    return value
+def require_torch(what: str, *modules: str) -> None:
+    """Raises MissingExtra unless torch, safetensors and these modules are installed."""
+    if any(find_spec(module) is None for module in ("torch", "safetensors", *modules)):
+        raise MissingExtra(what, "hf")
+
+
+@contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Sums are taken in an order that depends on the number of threads, so it is set, and set back."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def torch_seed(seed: int) -> Iterator[None]:
+    """Torch draws from this seed inside, and goes on outside as if nothing had been drawn."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 def home(tensor: Any) -> Any:
@@ -224,18 +258,15 @@ class Halving:
             except Exception as error:
                 if not out_of_memory(error):
                     raise
-                self._halve(len(some), error)
+                if len(some) == 1:
+                    raise SystemBroken(
+                        f"{self.name}: one text alone needs more memory than the device has ({str(error)[:200]}). "
+                        f"Use {option('dtype')} float16, a smaller model, or {option('device')} cpu."
+                    ) from error
+                if self.most is None:
+                    note = f"{len(some)} texts at once need too much memory. The batch size is halved until they fit."
+                    print(f"unswayed: {self.name}: {note}", file=sys.stderr)
+                self.most = len(some) // 2
+                if (torch := sys.modules.get("torch")) and torch.cuda.is_available():
+                    torch.cuda.empty_cache()
         return done
-
-    def _halve(self, tried: int, error: Exception) -> None:
-        if tried == 1:
-            raise SystemBroken(
-                f"{self.name}: one text alone needs more memory than the device has ({str(error)[:200]}). "
-                f"Use {option('dtype')} float16, a smaller model, or {option('device')} cpu."
-            ) from error
-        first, self.most = self.most is None, tried // 2
-        if first:
-            said = f"{tried} texts at once need too much memory. The batch size is halved until they fit."
-            print(f"unswayed: {self.name}: {said}", file=sys.stderr)
-        if (torch := sys.modules.get("torch")) and torch.cuda.is_available():
-            torch.cuda.empty_cache()

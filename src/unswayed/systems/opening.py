@@ -21,13 +21,14 @@ from unswayed.base.registry import Registry, import_reference
 from unswayed.base.secrets import masked_spec
 from unswayed.base.values import Inputs, Json
 from unswayed.systems import systems
-from unswayed.systems.callable import CallableSystem, fingerprint
+from unswayed.systems.callable import CallableSystem, FittedModel
 from unswayed.systems.device import chosen, using
-from unswayed.systems.meant import pickled, unknown_system, unpickled
+from unswayed.systems.fingerprint import fingerprint
+from unswayed.systems.model_folder import ModelFolder, trust_weights, trusted_hashes
 from unswayed.systems.process import ProcessSystem
 from unswayed.systems.prompted import Prompted
+from unswayed.systems.suggestions import pickled, unknown_system, unpickled
 from unswayed.systems.system import System
-from unswayed.systems.trusted_weights import trusted, trusting
 
 Options = Mapping[str, Any]
 Spec = str | Callable[..., Any] | System
@@ -51,7 +52,7 @@ def open_system(spec: Spec, kind: type[System] = System, /, **options: Any) -> S
     mps) and `dtype` (auto, float32, float16 or bfloat16), for models that run here.
     """
     if "trust_weights" in options:
-        with trusting(options.pop("trust_weights")):
+        with trust_weights(options.pop("trust_weights")):
             return open_system(spec, kind, **options)
     if "device" in options or "dtype" in options:
         with using(options.pop("device", None), options.pop("dtype", None)):
@@ -70,7 +71,7 @@ def open_system(spec: Spec, kind: type[System] = System, /, **options: Any) -> S
             spec,
             {
                 **options,
-                **({"trust_weights": trusted()} if trusted() else {}),
+                **({"trust_weights": trusted_hashes()} if trusted_hashes() else {}),
                 **chosen().options(),
             },
         )
@@ -170,9 +171,7 @@ def _open_url(scheme: str, rest: str, options: Options) -> System:
 
 
 def _open_hf(path: str, options: Options) -> System:
-    from unswayed.systems.hf._model import Folder
-
-    folder = Folder(path)
+    folder = ModelFolder(path)
     if folder.kind is None:
         raise UsageError(
             f"{path} holds a {folder.architecture}, which answers nothing by itself. Train it: unswayed train hf."
@@ -187,7 +186,7 @@ def _open_model(folder: Path, options: Options) -> System:
 
 
 def _open_onnx(path: str, options: Options) -> System:
-    from unswayed.systems.onnx import OnnxFolder
+    from unswayed.systems.onnx._graph import OnnxFolder
 
     folder = OnnxFolder(path, options.get("file"))
     if folder.kind is None:
@@ -310,13 +309,11 @@ def _corrector(thing: Any, name: str, options: Options) -> System:
 def _known_object(thing: object) -> type[System] | None:
     """The system for objects that are not simply called: pipelines of transformers', fitted ones with predict."""
     if any(f"{c.__module__}.{c.__qualname__}" == "transformers.pipelines.base.Pipeline" for c in type(thing).__mro__):
-        from unswayed.systems.hf._pipeline import Pipeline
+        from unswayed.systems.hf._pipeline import HfPipeline
 
-        return Pipeline
+        return HfPipeline
     if not callable(thing) and callable(getattr(thing, "predict", None)):
-        from unswayed.systems.sklearn import Fitted
-
-        return Fitted
+        return FittedModel
     return None
 
 

@@ -22,7 +22,7 @@ from unswayed.base.ids import content_id, file_hash
 from unswayed.base.secrets import masked_command, masked_spec
 from unswayed.base.values import Inputs, Json
 from unswayed.systems.child import BrokeOff, Child, Closed
-from unswayed.systems.sources import source_of
+from unswayed.systems.fingerprint import source_id
 from unswayed.systems.system import Failed, System, plain
 
 MAX_LINE = 64 << 20
@@ -248,7 +248,7 @@ _INTERPRETERS = re.compile(
 
 
 def _content(file: Path) -> Json:
-    return source_of(file) if file.suffix in _SCRIPTS else file_hash(file)
+    return source_id(file) if file.suffix in _SCRIPTS else file_hash(file)
 
 
 def files_in(command: Sequence[str] | str) -> list[str]:

@@ -1,31 +1,66 @@
-"""A system that is a card and numpy arrays, and the folder that it is saved in: `system.json` and `weights.npz`."""
+"""Small models that are a card and numpy arrays, and the linear ones among them, over hashed features of a text.
+
+A model's folder holds `system.json`, the card, and `weights.npz`.
+"""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Self
+from typing import Any, ClassVar, Self
 from zipfile import BadZipFile, ZipFile
+from zlib import crc32
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from unswayed.base.errors import StoredFileError, UsageError, option
+from unswayed.base.errors import DataError, StoredFileError, UsageError, option
 from unswayed.base.ids import canonical, content_id, file_hash
 from unswayed.base.json import decode
 from unswayed.base.registry import VERSION
+from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json
 from unswayed.storage.files import clear_left, free, growing_folder, refuse_foreign, unwritable
 from unswayed.storage.untrusted_files import open_hashed, read_bounded
 from unswayed.systems.system import System
-from unswayed.systems.training import is_card, learnable
 
 Arrays = Mapping[str, Any]
-_MOST_WEIGHTS = 4 << 30  # bytes, unpacked
-_MOST_CARD = 64 << 20
+Floats = npt.NDArray[np.float32]
+Rows = npt.NDArray[np.int32]
+
+_MOST_WEIGHT_BYTES = 4 << 30  # unpacked
+_MOST_CARD_BYTES = 64 << 20
+
+
+def learnable_examples(name: str, examples: Iterable[Example], task: str) -> list[Example]:
+    """The examples, once it is known that the system of this name can learn from them, or be tested on them."""
+    found, problem_of = list(examples), task_named(task).gold_problem
+    if not found:
+        raise UsageError(f"{name} was given no examples to learn from or to be tested on.")
+    for example in found:
+        if problem := problem_of(example):
+            raise DataError(f"example {example.id!r} (row {example.row}) can't be learnt from: {problem}")
+    return found
+
+
+class _AnyCard(msgspec.Struct):
+    """What every saved system's card has."""
+
+    system: str
+    version: int
+
+
+def is_card(file: Path) -> bool:
+    """Is this the card of a system that unswayed saved, rather than some other program's system.json?"""
+    try:
+        decode(file.read_bytes(), _AnyCard)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    return True
 
 
 class SavedCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,31 +113,52 @@ class SavedSystem(System):
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
         """Writes `system.json` and `weights.npz`; the folder appears only when both are whole."""
         folder = Path(folder)
-        if self._is_in(folder):
-            clear_left(folder)
-            return folder
-        refuse = partial(_refuse_existing, folder, overwrite)
+        try:  # is this very system saved there already, whole?
+            if type(self).load(folder).identity == self.identity:
+                clear_left(folder)
+                return folder
+        except StoredFileError:
+            pass
+
+        def refuse() -> None:
+            if free(folder):
+                return
+            if not is_card(folder / "system.json"):
+                raise UsageError(
+                    f"{folder} exists and is not a saved system. Choose another folder with {option('o', 'to')}."
+                )
+            if not overwrite:
+                raise UsageError(f"{folder} holds another system. Use {option('overwrite')} or another folder.")
+            refuse_foreign(folder, "a saved system", ("system.json", "weights.npz"))
+
         with growing_folder(folder, "the system", refuse) as new, unwritable(folder, "the system"):
             np.savez_compressed(new / "weights.npz", **self.arrays())
             card = msgspec.structs.replace(self.card, identity=self.identity, weights=file_hash(new / "weights.npz"))
             (new / "system.json").write_bytes(msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
         return folder
 
-    def _is_in(self, folder: Path) -> bool:
-        """Is this very system saved there already, whole?"""
-        try:
-            return type(self).load(folder).identity == self.identity
-        except StoredFileError:
-            return False
-
     @classmethod
     def load(cls, folder: str | Path) -> Self:
         """The model that `save` wrote; raises if a file is missing, changed or of another version."""
-        card = cls._read_card(Path(folder) / "system.json")
-        file = Path(folder) / "weights.npz"
+        card_file, file = Path(folder) / "system.json", Path(folder) / "weights.npz"
+        try:
+            card = decode(read_bounded(card_file, _MOST_CARD_BYTES), cls.card_type)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise StoredFileError(
+                f"{card_file}: this can't be read as a saved {cls.name} ({error}). Train and save it again."
+            ) from error
+        if (card.system, card.version) != (cls.name, cls.version):
+            raise StoredFileError(
+                f"{card_file}: this is {card.system} version {card.version}, and {cls.name} version {cls.version} is "
+                f"needed. Train and save it again."
+            )
         try:
             with open_hashed(file, card.weights) as content:
-                _refuse_bomb(content)
+                with ZipFile(content) as archive:  # small weights may unpack to more than a machine holds
+                    size = sum(entry.file_size for entry in archive.infolist())
+                if size > _MOST_WEIGHT_BYTES:
+                    raise ValueError(f"they would take {size >> 30} GB")
+                content.seek(0)
                 with np.load(content, allow_pickle=False) as arrays:
                     return cls.rebuilt(card, arrays)
         except StoredFileError as error:
@@ -113,21 +169,6 @@ class SavedSystem(System):
             ) from error
 
     @classmethod
-    def _read_card(cls, file: Path) -> SavedCard:
-        try:
-            card = decode(read_bounded(file, _MOST_CARD), cls.card_type)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise StoredFileError(
-                f"{file}: this can't be read as a saved {cls.name} ({error}). Train and save it again."
-            ) from error
-        if (card.system, card.version) != (cls.name, cls.version):
-            raise StoredFileError(
-                f"{file}: this is {card.system} version {card.version}, and {cls.name} version {cls.version} is "
-                f"needed. Train and save it again."
-            )
-        return card
-
-    @classmethod
     def new_card(cls, task: str, seed: int, examples: Sequence[Example], **more: Any) -> Any:
         """The card of a model of these examples; `more` are the fields that the system's own kind of card adds."""
         data = content_id([[e.inputs, e.gold] for e in examples], 16)
@@ -135,21 +176,12 @@ class SavedSystem(System):
         return cls.card_type(system=cls.name, version=cls.version, **facts, **more)
 
     @classmethod
-    def checked(cls, examples: Iterable[Example], task: str, *learns: str) -> list[Example]:
+    def checked_examples(cls, examples: Iterable[Example], task: str, *learns: str) -> list[Example]:
         """The examples, once it is known that they can be learnt from."""
         if task not in learns:
             plural = "s" if len(learns) > 1 else ""
             raise UsageError(f"{cls.name} learns the task{plural} {' and '.join(learns)}, not {task!r}.")
-        return learnable(cls.name, examples, task)
-
-
-def _refuse_bomb(file: BinaryIO) -> None:
-    """Raises where small weights would unpack to more than a machine holds."""
-    with ZipFile(file) as archive:
-        size = sum(entry.file_size for entry in archive.infolist())
-    if size > _MOST_WEIGHTS:
-        raise ValueError(f"they would take {size >> 30} GB")
-    file.seek(0)
+        return learnable_examples(cls.name, examples, task)
 
 
 class Quiet:
@@ -186,11 +218,44 @@ def two_fields(examples: Sequence[Example], system: str) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _refuse_existing(folder: Path, overwrite: bool) -> None:
-    if free(folder):
-        return
-    if not is_card(folder / "system.json"):
-        raise UsageError(f"{folder} exists and is not a saved system. Choose another folder with {option('o', 'to')}.")
-    if not overwrite:
-        raise UsageError(f"{folder} holds another system. Use {option('overwrite')} or another folder.")
-    refuse_foreign(folder, "a saved system", ("system.json", "weights.npz"))
+_GATHERED_CELLS = 1 << 21  # weights gathered at once
+
+
+def hashed(feature: str) -> int:
+    """The feature's 32-bit number, the same in every process."""
+    return crc32(feature.encode("utf-8", "surrogatepass"))
+
+
+class Vocabulary:
+    """Hashed features → rows of a weight matrix. Row 0 stands for every feature that training did not see."""
+
+    def __init__(self, hashes: Iterable[int] = ()) -> None:
+        self.rows = {h: row for row, h in enumerate(hashes, 1)}
+
+    def __len__(self) -> int:
+        return len(self.rows) + 1
+
+    def hashes(self) -> npt.NDArray[np.uint32]:
+        return np.fromiter(self.rows, dtype=np.uint32, count=len(self.rows))
+
+
+def best_labels(weights: Floats, features: Sequence[Rows]) -> list[int]:
+    """The label with the highest score for each example. `features` are the rows that are set in each."""
+    best: list[int] = []
+    most, start = _GATHERED_CELLS // weights.shape[1], 0
+    while start < len(features):  # together as long as their weights fit, but at least one
+        end, size = start + 1, len(features[start])
+        while end < len(features) and size + len(features[end]) <= most:
+            size += len(features[end])
+            end += 1
+        block = features[start:end]
+        firsts = first_places(np.array([len(f) for f in block]))
+        scores = np.add.reduceat(weights[np.concatenate(block)], firsts, axis=0, dtype=np.float64)
+        best += scores.argmax(axis=1).tolist()
+        start = end
+    return best
+
+
+def first_places(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Where each of several stretches of these lengths begins, where one follows the other."""
+    return np.concatenate(([0], np.cumsum(lengths)[:-1]))

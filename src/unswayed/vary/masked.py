@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from unswayed.base.errors import UsageError
 from unswayed.systems.device import beside
-from unswayed.systems.hf import load_pretrained
+from unswayed.systems.model_folder import load_pretrained
 from unswayed.vary.english import KIND_OF, STOPWORDS
 from unswayed.vary.fitting import Asked, fitting
 

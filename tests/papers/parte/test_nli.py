@@ -20,9 +20,9 @@ from unswayed.systems.system import Failed
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 
+from unswayed.lab.training.models import TrainingSettings  # noqa: E402
 from unswayed.papers.parte.models import Bilstm, Bow  # noqa: E402
 from unswayed.papers.parte.networks import Bow as BowNetwork  # noqa: E402
-from unswayed.systems.training import TrainingSettings  # noqa: E402
 
 ANIMALS, TOOLS = ["cat", "dog", "cow", "hen", "fox", "pig"], ["saw", "axe", "drill", "file", "plane", "lathe"]
 

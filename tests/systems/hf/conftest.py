@@ -30,8 +30,8 @@ def mbart(tmp_path: Path) -> Path:
     """An untrained mBART with mBART50's tokenizer, which is told its languages, over six words."""
     from transformers import MBart50Tokenizer, MBartConfig, MBartForConditionalGeneration
 
-    from unswayed.systems.folders import no_bars
-    from unswayed.systems.training import seeded
+    from unswayed.systems.device import torch_seed
+    from unswayed.systems.model_folder import no_bars
 
     words = ["play", "jazz", "rock", "rain", "on", "monday"]
     letters = sorted({c for word in words for c in word})
@@ -43,7 +43,7 @@ def mbart(tmp_path: Path) -> Path:
         decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=64,
         pad_token_id=1, bos_token_id=0, eos_token_id=2, decoder_start_token_id=2, init_std=0.2, dropout=0.0,
     )  # fmt: skip
-    with seeded(0), no_bars():
+    with torch_seed(0), no_bars():
         MBartForConditionalGeneration(config).save_pretrained(tmp_path / "mbart")
     tokenizer.save_pretrained(tmp_path / "mbart")
     return tmp_path / "mbart"

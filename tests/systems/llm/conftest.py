@@ -45,10 +45,10 @@ class Llama:
     """A model in torch, with the answers that it gives, and the same weights as a file for llama.cpp."""
 
     def __init__(self, taught: Sequence[tuple[str, str]]) -> None:
-        from unswayed.systems.training import seeded, threads
+        from unswayed.systems.device import torch_seed, torch_threads
 
         self.tokenizer = _tokenizer([said + answer for said, answer in taught])
-        with seeded(0), threads(1):
+        with torch_seed(0), torch_threads(1):
             self.model = _trained(self.tokenizer, taught)
 
     def answer(self, prompt: str) -> str:

@@ -27,8 +27,8 @@ from sklearn.preprocessing import FunctionTransformer
 from unswayed.base.errors import MissingExtra, StoredFileError, UsageError
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
+from unswayed.systems.fingerprint import state_id
 from unswayed.systems.opening import open_system
-from unswayed.systems.sklearn import state_id
 from unswayed.systems.system import Failed
 
 SAID = ["turn on the lights", "dim the lamp", "play some jazz", "put on a song"]
@@ -184,7 +184,7 @@ def test_what_can_not_be_opened_says_why(tmp_path: Path, monkeypatch: pytest.Mon
         open_system(f"sklearn:{file}")
     with pytest.raises(UsageError, match="no option 'feilds'. Did you mean 'fields'"):
         open_system(fitted(), feilds="a")
-    monkeypatch.setattr("unswayed.systems.sklearn.find_spec", lambda name: None)
+    monkeypatch.setattr("unswayed.systems.sklearn.skops.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"pip install 'scikit-learn"):
         open_system(f"sklearn:{file}")
 

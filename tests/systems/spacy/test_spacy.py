@@ -107,6 +107,6 @@ def test_what_can_not_be_opened_says_why(both: Path, tmp_path: Path, monkeypatch
     (broken / "ner" / "model").write_bytes(b"?")
     with pytest.raises(StoredFileError, match="broken: spaCy can't open this"):
         open_system(f"spacy:{broken}").predict([{"text": "a"}])
-    monkeypatch.setattr("unswayed.systems.spacy.find_spec", lambda name: None)
+    monkeypatch.setattr("unswayed.systems.spacy.pipeline.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"pip install 'spacy"):
         open_system(f"spacy:{both}").predict([{"text": "a"}])

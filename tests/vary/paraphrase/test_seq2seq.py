@@ -12,7 +12,7 @@ from unswayed.base.errors import CannotKeepLabels, StoredFileError, UsageError
 from unswayed.base.seeds import Seeds, Streams
 from unswayed.base.values import Example
 from unswayed.systems import embeddings
-from unswayed.systems.embeddings import Embeddings
+from unswayed.systems.model_folder import Embeddings
 from unswayed.systems.rewrite import Seq2SeqRewriter
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.operator import Text, Texts

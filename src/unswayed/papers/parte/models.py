@@ -10,19 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import msgspec
 
 from unswayed.base import DataError, Example, Inputs, Json, canonical, decode_json
+from unswayed.lab.training.models import ModelCard, TrainedSystem, TrainingSettings, changed_settings, split_held_out
 from unswayed.systems import Failed
-from unswayed.systems.device import learning, placed
-from unswayed.systems.training import (
-    ModelCard,
-    TrainedSystem,
-    TrainingSettings,
-    changed,
-    held_out,
-    learnable,
-    need,
-    seeded,
-    threads,
-)
+from unswayed.systems.baselines import learnable_examples
+from unswayed.systems.device import learning, placed, require_torch, torch_seed, torch_threads
 
 if TYPE_CHECKING:
     from unswayed.papers.parte.networks import PairNetwork
@@ -79,20 +70,20 @@ class NliSystem(TrainedSystem):
         `dev` decides which epoch is kept and when to stop; without it, a tenth of the examples is held out. Given
         `to`, each epoch leaves a checkpoint there, the same call goes on after a kill, and the model is saved.
         """
-        settings = changed(cls.defaults, options)
-        need(cls.name)
+        settings = changed_settings(cls.defaults, options)
+        require_torch(cls.name)
         from unswayed.papers.parte.networks import LONGEST, PairLoop
         from unswayed.papers.parte.vectors import Vectors, words_of
 
         fields, pairs = _pairs(cls.name, examples)
         dev_pairs = None if dev is None else _pairs(cls.name, dev, fields)[1]
-        learnt, tested = held_out(pairs, dev_pairs, lambda pair: pair.premise)
+        learnt, tested = split_held_out(pairs, dev_pairs, lambda pair: pair.premise)
         by_key = {canonical(pair.label): pair.label for pair in learnt}  # in JSON, 1 is not true
         labels = [by_key[key] for key in sorted(by_key)]
         known = Vectors.read(vectors, (words_of(text, LONGEST) for pair in learnt for text in pair[:2]))
         seeds = cls.seeds(settings)
-        with threads(settings.threads):
-            with seeded(seeds.stream("weights", 0).bits() >> 1):
+        with torch_threads(settings.threads):
+            with torch_seed(seeds.stream("weights", 0).bits() >> 1):
                 network = cls.network_class()(known, len(labels), settings)
             begins = sha256(known.rows.tobytes() + "\n".join(known.words).encode()).hexdigest()
             system = cls(network, labels, fields, cls.new_card(settings, learnt, tested, begins, "classify"))
@@ -102,7 +93,7 @@ class NliSystem(TrainedSystem):
         """The word vectors are kept with the weights."""
         import torch
 
-        from unswayed.systems.loop import packed
+        from unswayed.lab.training.loop import packed
 
         network = self.network
         words = network.vectors.words
@@ -113,9 +104,9 @@ class NliSystem(TrainedSystem):
     @classmethod
     def load(cls, folder: str | Path) -> Self:
         """The model that was saved; raises if a file is missing, changed or of another version."""
-        place, card = cls._place_of(folder)
+        place, card = cls.saved_at(folder)
+        from unswayed.lab.training.loop import read_packed
         from unswayed.papers.parte.vectors import Vectors
-        from unswayed.systems.loop import read_packed
 
         tensors, text = read_packed(place.weights)
         made = decode_json(text, _Made)
@@ -128,7 +119,7 @@ class NliSystem(TrainedSystem):
         first, second = self.fields
         there = [i for i, inputs in enumerate(batch) if first in inputs and second in inputs]
         numbers = self.network.numbers
-        with threads(self.network.settings.threads):
+        with torch_threads(self.network.settings.threads):
             found = self.network.answers([(numbers(batch[i][first]), numbers(batch[i][second])) for i in there])
         out: list[Json | Failed] = [Failed(f"the input has no {first!r} and {second!r}", final=True)] * len(batch)
         for i, label in zip(there, found, strict=True):
@@ -140,7 +131,7 @@ def _pairs(
     name: str, examples: Iterable[Example], fields: tuple[str, str] | None = None
 ) -> tuple[tuple[str, str], list[LabelledPair]]:
     """The names of the two texts, and the pairs; raises for the first example that can't be learnt from."""
-    learnt = learnable(name, examples, "classify")
+    learnt = learnable_examples(name, examples, "classify")
     for example in learnt:
         names = list(example.inputs)
         if set(names) == {"premise", "hypothesis"}:

@@ -11,12 +11,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from unswayed.base import Json, Seeds, canonical
+from unswayed.lab.training.loop import Loop, padded
+from unswayed.lab.training.models import TrainingSettings
 from unswayed.papers.parte.models import LabelledPair
 from unswayed.papers.parte.vectors import Vectors, words_of
 from unswayed.systems.device import beside, home
-from unswayed.systems.loop import Loop
-from unswayed.systems.network import padded
-from unswayed.systems.training import TrainingSettings
 
 LONGEST = 50  # words of a sentence that are read
 _UNKNOWN = 1  # 0 is padding

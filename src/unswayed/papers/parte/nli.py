@@ -49,7 +49,7 @@ class Nli(SavedSystem):
     @classmethod
     def train(cls, examples: Iterable[Example], task: str = "classify", seed: int = 0, progress: bool = False) -> Self:
         """A model of these examples, whatever their order; nothing is random, so the seed is only kept."""
-        examples = cls.checked(examples, task, "classify")
+        examples = cls.checked_examples(examples, task, "classify")
         fields = _fields(examples)
         labels, numbers = numbered([e.gold for e in examples])
         counts = document_counts(e.inputs[field] for e in examples for field in fields)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from unswayed.base import Example, UsageError, option_name
 from unswayed.data import ReadOptions, read_examples
+from unswayed.lab.training.tuning import tune_model
 from unswayed.papers.parte.nli import Nli
 from unswayed.systems import System, minilm_folder, open_system, systems
 
@@ -60,7 +61,7 @@ def _one(recipe: Recipe, examples: Sequence[Example], seed: int) -> System:
     settings = {"seed": seed, "epochs": recipe.epochs, "threads": 1}
     if recipe.model == "minilm":
         given = {**_MINILM, **{name: value for name, value in settings.items() if value is not None}}
-        systems.get("hf/classify").train(  # type: ignore[attr-defined]
+        tune_model(
             minilm_folder(), examples, None, task="classify", to=folder, settings=given, progress=True, max_length=128
         )
     else:

@@ -222,7 +222,7 @@ class Reader(SavedSystem):
         progress: bool = False,
     ) -> Self:  # fmt: skip
         """A model of these examples; those whose answers do not stand in the context are passed over."""
-        examples = cls.checked(examples, task, "qa")
+        examples = cls.checked_examples(examples, task, "qa")
         learning = _Learning()
         rng = Seeds(seed, NAME, cls.version).stream("", 0).numpy()
         with Progress("training", (epochs + 1) * len(examples)) if progress else Quiet() as counted:

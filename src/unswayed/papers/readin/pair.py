@@ -57,7 +57,7 @@ class Pair(SavedSystem):
     @classmethod
     def train(cls, examples: Iterable[Example], task: str = "classify", seed: int = 0, progress: bool = False) -> Self:
         """A model of these examples. Nothing is random; the seed is only kept."""
-        examples = cls.checked(examples, task, "classify")
+        examples = cls.checked_examples(examples, task, "classify")
         fields = two_fields(examples, NAME)
         labels, numbers = numbered([e.gold for e in examples])
         with Progress("training", len(examples) + _STEPS) if progress else Quiet() as counted:

@@ -10,21 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import msgspec
 
 from unswayed.base import Example, Inputs, Json, UnknownName, canonical, decode_json
+from unswayed.lab.training.models import ModelCard, TrainedSystem, TrainingSettings, changed_settings, split_held_out
 from unswayed.papers.readin.subchar import Card, SubChar
 from unswayed.systems import Failed
-from unswayed.systems.baselines import numbered, two_fields
-from unswayed.systems.device import learning, placed
-from unswayed.systems.training import (
-    ModelCard,
-    TrainedSystem,
-    TrainingSettings,
-    changed,
-    held_out,
-    learnable,
-    need,
-    seeded,
-    threads,
-)
+from unswayed.systems.baselines import learnable_examples, numbered, two_fields
+from unswayed.systems.device import learning, placed, require_torch, torch_seed, torch_threads
 
 if TYPE_CHECKING:
     from unswayed.papers.readin.transformer_network import Numbered, PairTransformer
@@ -106,23 +96,23 @@ class Transformer(TrainedSystem):
 
         `dev` decides which epoch is kept and when to stop; without it, a tenth of the examples is held out.
         """
-        settings = changed(cls.defaults, options)
-        need(cls.name)
+        settings = changed_settings(cls.defaults, options)
+        require_torch(cls.name)
         from unswayed.papers.readin.transformer_network import PairLoop, PairTransformer
 
-        learn = learnable(cls.name, examples, "classify")
+        learn = learnable_examples(cls.name, examples, "classify")
         fields, tests = two_fields(learn, cls.name), list(dev) if dev is not None else None
         labels, _ = numbered([e.gold for e in learn])
         places = {canonical(label): n for n, label in enumerate(labels)}
-        learnt, tested = held_out(
+        learnt, tested = split_held_out(
             [_pair(e, fields, places) for e in learn],
             None if tests is None else [_pair(e, fields, places) for e in tests],
             lambda pair: pair.first,
         )
         vocabulary = Tokens.of([text for pair in learnt for text in pair[:2]], tokens)
         seeds = cls.seeds(settings)
-        with threads(settings.threads):
-            with seeded(seeds.stream("weights", 0).bits() >> 1):
+        with torch_threads(settings.threads):
+            with torch_seed(seeds.stream("weights", 0).bits() >> 1):
                 network = PairTransformer(len(vocabulary), len(labels), settings)
             card = cls.new_card(settings, learnt, tested, tokens, "classify")
             system = cls(network, vocabulary, labels, fields, card)
@@ -132,7 +122,7 @@ class Transformer(TrainedSystem):
             )  # fmt: skip
 
     def _packed(self) -> bytes:
-        from unswayed.systems.loop import packed
+        from unswayed.lab.training.loop import packed
 
         subchar = self.tokens.subchar
         kept = None if subchar is None else (subchar.card, subchar.tokenizer)
@@ -144,9 +134,9 @@ class Transformer(TrainedSystem):
     @classmethod
     def load(cls, folder: str | Path) -> Self:
         """The model that was saved; raises if a file is missing, changed or of another version."""
-        place, card = cls._place_of(folder)
+        place, card = cls.saved_at(folder)
+        from unswayed.lab.training.loop import read_packed
         from unswayed.papers.readin.transformer_network import PairTransformer
-        from unswayed.systems.loop import read_packed
 
         tensors, text = read_packed(place.weights)
         made = decode_json(text, _Made)
@@ -158,7 +148,7 @@ class Transformer(TrainedSystem):
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         first, second = self.fields
         there = [i for i, inputs in enumerate(batch) if first in inputs and second in inputs]
-        with threads(self.network.settings.threads):
+        with torch_threads(self.network.settings.threads):
             found = self.network.answers([_numbered(self.tokens, batch[i][first], batch[i][second]) for i in there])
         out: list[Json | Failed] = [Failed(f"the input has no {first!r} and {second!r}", final=True)] * len(batch)
         for i, label in zip(there, found, strict=True):

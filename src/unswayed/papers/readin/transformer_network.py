@@ -9,10 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from unswayed.base import Seeds
+from unswayed.lab.training.loop import Loop, padded
+from unswayed.lab.training.models import TrainingSettings
 from unswayed.systems.device import beside
-from unswayed.systems.loop import Loop
-from unswayed.systems.network import padded
-from unswayed.systems.training import TrainingSettings
 
 LONGEST = 64  # tokens of a text that are read
 PADDING, UNKNOWN = 0, 1

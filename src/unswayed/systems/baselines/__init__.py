@@ -7,7 +7,9 @@ from unswayed.base.lazy_exports import lazy_exports
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "systems.linear": "Floats Rows Vocabulary best_labels hashed",
-        "systems.saved": "Arrays Quiet SavedCard SavedSystem numbered two_fields",
+        "systems.saved": (
+            "Arrays Floats Quiet Rows SavedCard SavedSystem Vocabulary best_labels hashed is_card learnable_examples "
+            "numbered two_fields"
+        ),
     },
 )

@@ -1,5 +1,18 @@
-from unswayed.systems.linear import Floats, Rows, Vocabulary, best_labels, hashed
-from unswayed.systems.saved import Arrays, Quiet, SavedCard, SavedSystem, numbered, two_fields
+from unswayed.systems.saved import (
+    Arrays,
+    Floats,
+    Quiet,
+    Rows,
+    SavedCard,
+    SavedSystem,
+    Vocabulary,
+    best_labels,
+    hashed,
+    is_card,
+    learnable_examples,
+    numbered,
+    two_fields,
+)
 
 __all__ = [
     "Arrays",
@@ -11,6 +24,8 @@ __all__ = [
     "Vocabulary",
     "best_labels",
     "hashed",
+    "is_card",
+    "learnable_examples",
     "numbered",
     "two_fields",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -11,27 +12,154 @@ import numpy.typing as npt
 from unswayed.base.progress import Progress
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example, Inputs, Json
-from unswayed.systems.linear import (
+from unswayed.systems.saved import (
+    Arrays,
     Floats,
+    Quiet,
     Rows,
-    TokenFeatures,
-    UtteranceFeatures,
+    SavedCard,
+    SavedSystem,
     Vocabulary,
     best_labels,
-    train_softmax,
+    first_places,
+    hashed,
+    numbered,
 )
-from unswayed.systems.saved import Arrays, Quiet, SavedCard, SavedSystem, numbered
 from unswayed.systems.system import Failed
 
+_TOKENS = 1000  # as much of a text as the intent is read from
+_LETTERS = 40  # as much of a word
+_CACHED_WORDS = 50_000  # words and word pairs remembered; typing errors would otherwise fill the memory
+
+
+class UtteranceFeatures:
+    """The features that an intent is read from: words, pairs of words, and letters three to five at a time."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, tuple[int, ...]] = {}
+
+    def __call__(self, inputs: Inputs) -> list[int]:
+        """Hashed features of all fields; those of several fields are kept apart."""
+        found = [hashed("always")]
+        for name in sorted(inputs):
+            field = f"{name} " if len(inputs) > 1 else ""
+            words = [word[:_LETTERS] for word in inputs[name].lower().split(None, _TOKENS)[:_TOKENS]]
+            before = "<"
+            for word in words:
+                found += self._words.get(field + word) or self._remember(field, word)
+                found.append(hashed(f"{field}2 {before} {word}"))
+                before = word
+            if words:
+                found.append(hashed(f"{field}2 {before} >"))
+        return found
+
+    def _remember(self, field: str, word: str) -> tuple[int, ...]:
+        marked = f"<{word}>"
+        letters = {marked[i : i + n] for n in (3, 4, 5) for i in range(len(marked) - n + 1)}
+        features = (hashed(f"{field}1 {word}"), *(hashed(f"{field}c {part}") for part in sorted(letters)))
+        if len(self._words) >= _CACHED_WORDS:
+            self._words.clear()
+        self._words[field + word] = features
+        return features
+
+
+class TokenFeatures:
+    """The features that a slot tag is read from: the token, its beginning and end, and its neighbours.
+
+    Called with tokens, it gives 18 numbers for each: rows of the vocabulary, or hashes where there is none yet.
+    """
+
+    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+        self._rows: Mapping[int, int] | None = vocabulary.rows if vocabulary else None
+        self._words: dict[str, tuple[int, ...]] = {}
+        self._pairs: dict[str, tuple[int, ...]] = {}
+
+    def __call__(self, tokens: Sequence[str]) -> list[list[int]]:
+        words = ["<<", "<", *(token.lower()[:_LETTERS] for token in tokens), ">", ">>"]
+        # As a neighbour two before, one before, one after, two after; then the features of the word itself.
+        alone = [self._words.get(word) or self._remember(self._words, word, _word_names(word)) for word in words]
+        pairs = [self._pair("pair", a, b) for a, b in pairwise(words[1:])]
+        return [
+            [
+                *alone[i][4:],
+                alone[i - 2][0],
+                alone[i - 1][1],
+                alone[i + 1][2],
+                alone[i + 2][3],
+                pairs[i - 2],
+                pairs[i - 1],
+                self._pair("around", words[i - 1], words[i + 1]),
+            ]
+            for i in range(2, len(words) - 2)
+        ]
+
+    def _pair(self, kind: str, first: str, second: str) -> int:
+        key = f"{kind} {first} {second}"
+        return (self._pairs.get(key) or self._remember(self._pairs, key, [key]))[0]
+
+    def _remember(self, cache: dict[str, tuple[int, ...]], key: str, names: Sequence[str]) -> tuple[int, ...]:
+        hashes = map(hashed, names)
+        features = tuple(hashes if self._rows is None else (self._rows.get(h, 0) for h in hashes))
+        if len(cache) >= _CACHED_WORDS:
+            cache.clear()
+        cache[key] = features
+        return features
+
+
+def _word_names(word: str) -> list[str]:
+    shape = "".join("0" if c.isdigit() else "a" if c.isalpha() else c for c in word[:8])
+    ends = [f"p{n} {word[:n]}" for n in (1, 2, 3, 4)] + [f"s{n} {word[-n:]}" for n in (1, 2, 3, 4)]
+    return [*(kind + word for kind in ("-2 ", "-1 ", "+1 ", "+2 ", "w ")), *ends, f"shape {shape}", "always"]
+
+
+_BATCH = 64  # examples a step
+_RATE = 0.5
+_DECAY = 1e-5
+_GRAIN = 4096.0  # weights are multiples of 1/4096: sums are exact, so they are the same in a batch of any make-up
+
+
+def train_softmax(
+    features: Sequence[Rows], labels: npt.NDArray[np.int64], shape: tuple[int, int], epochs: int,
+    rng: np.random.Generator, done: Callable[[int], None],
+) -> Floats:  # fmt: skip
+    """Weights (features × labels), by stochastic gradient steps of AdaGrad.
+
+    `features` are the rows that are set in each example, with repeats.
+    """
+    weights = np.zeros(shape, dtype=np.float32)
+    squares = np.full(shape, 1e-6, dtype=np.float32)
+    for _ in range(epochs):
+        order = rng.permutation(len(features))
+        for start in range(0, len(order), _BATCH):
+            chosen = order[start : start + _BATCH]
+            rows, lengths = np.concatenate([features[i] for i in chosen]), np.array([len(features[i]) for i in chosen])
+            scale = 1.0 / np.sqrt(lengths)
+            sums = np.add.reduceat(weights[rows], first_places(lengths), axis=0, dtype=np.float64)
+            scores = sums * scale[:, None]
+            error = np.exp(scores - scores.max(axis=1, keepdims=True))
+            error /= error.sum(axis=1, keepdims=True)
+            error[np.arange(len(chosen)), labels[chosen]] -= 1.0
+            # The gradient of a row is the sum over its occurrences: sort them together, then add up each stretch.
+            occurrence = np.repeat((error * scale[:, None]).astype(np.float32), lengths, axis=0)
+            by_row = np.argsort(rows, kind="stable")
+            touched, first = np.unique(rows[by_row], return_index=True)
+            gradient = np.add.reduceat(occurrence[by_row], first, axis=0) + _DECAY * weights[touched]
+            squares[touched] += gradient * gradient
+            weights[touched] -= _RATE * gradient / np.sqrt(squares[touched])
+            done(len(chosen))
+    weights[0] = 0.0  # features that were never seen say nothing
+    return (np.round(weights * _GRAIN) / _GRAIN).astype(np.float32)
+
+
 _NEVER = np.float32(-1e6)
-_GRAIN = 1024.0
+_TAG_GRAIN = 1024.0
 _MOST_LOSS = 100.0  # of a label that was never learnt
 _WINDOW = 256  # tokens decoded as one sequence; longer texts come in pieces, so that memory stays bounded
 
 Tags = npt.NDArray[np.int64]
 
 
-class Tagger:
+class SlotTagger:
     """Weights of (feature, tag) and of (tag, tag before); the last column of `pairs` is the beginning."""
 
     def __init__(self, tags: Sequence[str], vocabulary: Vocabulary, weights: Floats, pairs: Floats) -> None:
@@ -46,7 +174,7 @@ class Tagger:
     def train(
         cls, sentences: Sequence[list[str]], golds: Sequence[Sequence[str]], epochs: int, rng: np.random.Generator,
         done: Callable[[int], None],
-    ) -> Tagger:  # fmt: skip
+    ) -> SlotTagger:  # fmt: skip
         tags = sorted({tag for gold in golds for tag in gold} | {"O"})
         number = {tag: i for i, tag in enumerate(tags)}
         hashes = TokenFeatures()
@@ -71,8 +199,16 @@ class Tagger:
             for start in range(0, len(rows), _WINDOW):
                 pieces.append(rows[start : start + _WINDOW])
                 owners.append(owner)
+        found: list[list[int]] = [[] for _ in pieces]
+        # All pieces go forward together, longest first, each until it ends.
+        order = sorted(range(len(pieces)), key=lambda i: -len(pieces[i]))
+        for start in range(0, len(order), 64):
+            together = order[start : start + 64]
+            emissions = [_scores(self.weights, pieces[i]) for i in together]
+            for i, best in zip(together, _viterbi(emissions, self._allowed), strict=True):
+                found[i] = best
         out: list[list[str]] = [[] for _ in sentences]
-        for owner, best in zip(owners, self._decode(pieces), strict=True):
+        for owner, best in zip(owners, found, strict=True):
             out[owner] += [self.tags[i] for i in best]
         return out
 
@@ -88,17 +224,6 @@ class Tagger:
         own = scores[places, right].copy()
         scores[places, right] = -np.inf
         return float((scores.max(axis=1) - own).max())
-
-    def _decode(self, pieces: list[Rows]) -> list[list[int]]:
-        """The best tags of each piece: all pieces go forward together, longest first, each until it ends."""
-        found: list[list[int]] = [[] for _ in pieces]
-        order = sorted(range(len(pieces)), key=lambda i: -len(pieces[i]))
-        for start in range(0, len(order), 64):
-            together = order[start : start + 64]
-            emissions = [_scores(self.weights, pieces[i]) for i in together]
-            for i, best in zip(together, _viterbi(emissions, self._allowed), strict=True):
-                found[i] = best
-        return found
 
 
 def _scores(weights: Floats, rows: Rows) -> Floats:
@@ -121,14 +246,13 @@ def _viterbi(emissions: list[Floats], pairs: Floats) -> list[list[int]]:
             best = reached.argmax(axis=1)
             back[t, i] = best
             scores[i] = reached[np.arange(tags), best] + emissions[i][t]
-    return [_traced(back[: lengths[i], i], int(scores[i].argmax())) for i in range(count)]
-
-
-def _traced(back: npt.NDArray[np.int16], last: int) -> list[int]:
-    path = [last]
-    for t in range(len(back) - 1, 0, -1):
-        path.append(int(back[t, path[-1]]))
-    return path[::-1]
+    paths = []
+    for i in range(count):
+        path = [int(scores[i].argmax())]
+        for t in range(lengths[i] - 1, 0, -1):
+            path.append(int(back[t, i, path[-1]]))
+        paths.append(path[::-1])
+    return paths
 
 
 def _perceptron(
@@ -147,26 +271,19 @@ def _perceptron(
             step += 1
             guess = np.array(_viterbi([_scores(weights, rows)], pairs + forbidden)[0])
             if not np.array_equal(guess, gold):
-                _move(weights, late, pairs, late_pairs, rows, gold, guess, step)
+                for path, by in ((gold, 1.0), (guess, -1.0)):
+                    before = np.concatenate(([count], path[:-1]))
+                    np.add.at(pairs, (path, before), by)
+                    np.add.at(late_pairs, (path, before), by * step)
+                for i in np.flatnonzero(gold != guess).tolist():
+                    for tag, by in ((gold[i], 1.0), (guess[i], -1.0)):
+                        weights[rows[i], tag] += by
+                        late[rows[i], tag] += by * step
             done(1)
     averages = (weights - late / max(step, 1), pairs - late_pairs / max(step, 1))
     averages[0][0] = 0.0
-    first, second = (np.round(a * _GRAIN) / _GRAIN for a in averages)
+    first, second = (np.round(a * _TAG_GRAIN) / _TAG_GRAIN for a in averages)
     return first.astype(np.float32), second.astype(np.float32)
-
-
-def _move(
-    weights: Floats, late: Floats, pairs: Floats, late_pairs: Floats, rows: Rows, gold: Tags, guess: Tags, step: int
-) -> None:
-    start = pairs.shape[0]
-    for tags, by in ((gold, 1.0), (guess, -1.0)):
-        before = np.concatenate(([start], tags[:-1]))
-        np.add.at(pairs, (tags, before), by)
-        np.add.at(late_pairs, (tags, before), by * step)
-    for i in np.flatnonzero(gold != guess).tolist():
-        for tag, by in ((gold[i], 1.0), (guess[i], -1.0)):
-            weights[rows[i], tag] += by
-            late[rows[i], tag] += by * step
 
 
 def _forbidden(tags: list[str]) -> Floats:
@@ -200,7 +317,7 @@ class Intent(SavedSystem):
     card: IntentCard
     batch_size = 256
 
-    def __init__(self, card: IntentCard, vocabulary: Vocabulary, weights: Floats, tagger: Tagger | None) -> None:
+    def __init__(self, card: IntentCard, vocabulary: Vocabulary, weights: Floats, tagger: SlotTagger | None) -> None:
         self.card = card
         self._vocabulary = vocabulary
         self._weights = weights
@@ -210,7 +327,7 @@ class Intent(SavedSystem):
     @classmethod
     def train(cls, examples: Iterable[Example], task: str, seed: int = 0, progress: bool = False) -> Intent:
         """A model of these examples; the same for the same examples, in the same order, and seed."""
-        examples = cls.checked(examples, task, "classify", "slu")
+        examples = cls.checked_examples(examples, task, "classify", "slu")
         labels, numbers = numbered([e.gold["intent"] if task == "slu" else e.gold for e in examples])
         epochs = _SOFTMAX_EPOCHS + (_TAGGER_EPOCHS if task == "slu" else 0)
         stream = Seeds(seed, NAME, VERSION_OF_MODEL).stream("", 0)
@@ -224,7 +341,7 @@ class Intent(SavedSystem):
             if task == "slu":
                 sentences = [e.inputs["text"].split(" ") for e in examples]
                 golds = [e.gold["slots"] for e in examples]
-                tagger = Tagger.train(sentences, golds, _TAGGER_EPOCHS, stream.numpy(), counted.add)
+                tagger = SlotTagger.train(sentences, golds, _TAGGER_EPOCHS, stream.numpy(), counted.add)
         card = cls.new_card(task, seed, examples, labels=labels, tags=tagger.tags if tagger else None)
         return cls(card, vocabulary, weights, tagger)
 
@@ -276,7 +393,7 @@ class Intent(SavedSystem):
 
     @classmethod
     def rebuilt(cls, card: IntentCard, arrays: Arrays) -> Self:
-        tagger = card.tags and Tagger(
+        tagger = card.tags and SlotTagger(
             card.tags, Vocabulary(arrays["tag_features"].tolist()), arrays["tag_weights"], arrays["tag_pairs"]
         )
         return cls(card, Vocabulary(arrays["features"].tolist()), arrays["weights"], tagger or None)

@@ -1,4 +1,4 @@
-"""A Hugging Face model in a folder, opened safely, and what its systems share: identity, options and batches."""
+"""What systems of Hugging Face models share: a folder that is opened safely, identity, options and batches."""
 
 from __future__ import annotations
 
@@ -13,42 +13,20 @@ import msgspec
 from unswayed.base.errors import StoredFileError, UsageError
 from unswayed.base.ids import content_id
 from unswayed.base.values import Inputs, Json
-from unswayed.systems.device import Halving, beside
-from unswayed.systems.folders import ModelFolder
+from unswayed.systems.device import Halving, beside, torch_threads
+from unswayed.systems.model_folder import ModelFolder
 from unswayed.systems.system import Failed, System
 from unswayed.systems.template import Template
-from unswayed.systems.training import threads
 
 if TYPE_CHECKING:
     from unswayed.storage.suite import Suite
-
-# The end of an architecture's name → the kind of system that it makes.
-KINDS = {
-    "ForSequenceClassification": "hf/classify",
-    "ForTokenClassification": "hf/tag",
-    "ForQuestionAnswering": "hf/read",
-    "ForConditionalGeneration": "hf/seq2seq",
-    "MTModel": "hf/seq2seq",
-    "ForCausalLM": "hf/causal",
-    "LMHeadModel": "hf/causal",
-}
-
-
-class Folder(ModelFolder):
-    """A model's folder that makes a system."""
-
-    @property
-    def kind(self) -> str | None:
-        """The system that this model makes; None for a bare encoder and for kinds that are not known here."""
-        return next((kind for end, kind in KINDS.items() if self.architecture.endswith(end)), None)
-
 
 _POSITIONS = 512
 _LETTERS = 24  # a piece: more of a text than would fill the model is not even cut into pieces
 _TOGETHER = 8192  # pieces that are asked at once, with their padding
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class HfOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What, besides the model, decides the answers; kept in `system.json` where a model was trained here."""
 
     max_length: int | None = None  # pieces; the model's own if not given
@@ -60,6 +38,25 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     max_new_tokens: int = 256
     beams: int = 1
 
+    @classmethod
+    def read(cls, given: dict[str, Any]) -> HfOptions:
+        """The options of these names; lists may be given as texts with commas, a prompt as its file."""
+        given = dict(given)
+        for name in ("labels", "fields"):
+            if isinstance(given.get(name), str):
+                given[name] = given[name].split(",")
+        prompt = given.get("prompt")
+        if isinstance(prompt, str) and "{" not in prompt:  # without a name in it, it is a file's
+            given["prompt"] = Template.read(prompt).text
+        unknown = next((name for name in given if name not in cls.__struct_fields__), None)
+        if unknown:
+            known = ", ".join(cls.__struct_fields__)
+            raise UsageError(f"A Hugging Face model has no option {unknown!r}. It has: {known}.")
+        try:
+            return msgspec.convert(given, cls, strict=False)
+        except msgspec.ValidationError as error:
+            raise UsageError(f"A Hugging Face model can't have these options: {error}.") from None
+
 
 class HfSystem(System):
     """Extend with the class of transformers' that opens it, the tasks that it fits, and the answers."""
@@ -69,11 +66,13 @@ class HfSystem(System):
     batch_size = 64
     deterministic = True  # the likeliest label or words, never drawn at random
 
-    def __init__(self, path: str | Path, threads: int = 1, **options: Any) -> None:
-        self.folder = Folder(path)
+    def __init__(self, path: str | Path | ModelFolder, threads: int = 1, **options: Any) -> None:
+        self.folder = path if isinstance(path, ModelFolder) else ModelFolder(path)
         if self.folder.kind != self.name:
-            raise UsageError(f"{path} holds a {self.folder.architecture}, which can't be opened as {self.name}.")
-        self.options = options_of(options)
+            raise UsageError(
+                f"{self.folder.path} holds a {self.folder.architecture}, which can't be opened as {self.name}."
+            )
+        self.options = HfOptions.read(options)
         self.threads = int(threads)
 
     @property
@@ -91,13 +90,15 @@ class HfSystem(System):
 
     def open(self) -> None:
         """Opens all that answering needs, so that what is wrong is said before anything is asked."""
-        _ = self.tokenizer, self.model
-
-    def as_many(self, labels: Sequence[str]) -> None:
-        """Raises where there are more or fewer labels than the model has outputs."""
-        outputs = self.model.config.num_labels
-        if len(labels) != outputs:
+        _ = self.tokenizer
+        outputs, labels = self.model.config.num_labels, self.labels
+        if labels is not None and len(labels) != outputs:
             raise UsageError(f"{self.folder.path}: there are {len(labels)} labels for the model's {outputs} outputs.")
+
+    @property
+    def labels(self) -> list[str] | None:
+        """The labels in the order of the model's outputs, for models that have some."""
+        return None
 
     @cached_property
     def tokenizer(self) -> Any:
@@ -120,34 +121,28 @@ class HfSystem(System):
             own -= 2  # they begin to count positions at 2
         return int(min(own, self.options.max_length or own, max(_POSITIONS, self.options.max_length or 0)))
 
-    def cut(self, text: str) -> str:
+    def cut_text(self, text: str) -> str:
         """As much of a text as can matter, without halves of surrogate pairs."""
         return text[: self.room * _LETTERS].encode("utf-8", "replace").decode()
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
+    def inference(self) -> Iterator[None]:
         """What holds while the model is asked."""
         import torch
 
-        with threads(self.threads), torch.inference_mode():
+        with torch_threads(self.threads), torch.inference_mode():
             yield
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        out: list[Json | Failed] = [None] * len(batch)
-        there = []
-        for i, inputs in enumerate(batch):
-            if problem := self.lacking(inputs):
-                out[i] = Failed(problem, final=True)
-            else:
-                there.append(i)
-        if there:
-            with self.asking():
-                found = self.halving.over(self.answers, [batch[i] for i in there])
-                for i, answer in zip(there, found, strict=True):
-                    out[i] = answer
-        return out
+        problems = [self.input_problem(inputs) for inputs in batch]
+        readable = [inputs for inputs, problem in zip(batch, problems, strict=True) if not problem]
+        answers = iter(())
+        if readable:
+            with self.inference():
+                answers = iter(self.halving.over(self.answers, readable))
+        return [Failed(problem, final=True) if problem else next(answers) for problem in problems]
 
-    def lacking(self, inputs: Inputs) -> str | None:
+    def input_problem(self, inputs: Inputs) -> str | None:
         """What the inputs lack, if anything."""
         absent = next((field for field in self.options.fields or () if field not in inputs), None)
         return f"the input has no {absent!r}" if absent else None
@@ -174,13 +169,13 @@ class HfSystem(System):
         """A model that was trained here, with the options that it was trained with."""
         file = Path(folder) / "system.json"
         try:
-            held = msgspec.json.decode(file.read_bytes())["options"]
+            options = msgspec.json.decode(file.read_bytes())["options"]
         except (OSError, msgspec.MsgspecError, KeyError, TypeError) as error:
             raise StoredFileError(f"{file}: this can't be read ({error}). Train again.") from error
-        return cls(folder, **held)
+        return cls(folder, **options)
 
 
-def groups(lengths: Sequence[int], most: int = _TOGETHER) -> Iterator[list[int]]:
+def length_groups(lengths: Sequence[int], most: int = _TOGETHER) -> Iterator[list[int]]:
     """Numbers of texts, those of like length together, as many as stay within `most` pieces with their padding."""
     group: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
@@ -192,20 +187,12 @@ def groups(lengths: Sequence[int], most: int = _TOGETHER) -> Iterator[list[int]]
         yield group
 
 
-def options_of(given: dict[str, Any]) -> Options:
-    """The options of these names; lists may be given as texts with commas, a prompt as its file."""
-    given = dict(given)
-    for name in ("labels", "fields"):
-        if isinstance(given.get(name), str):
-            given[name] = given[name].split(",")
-    prompt = given.get("prompt")
-    if isinstance(prompt, str) and "{" not in prompt:  # without a name in it, it is a file's
-        given["prompt"] = Template.read(prompt).text
-    unknown = next((name for name in given if name not in Options.__struct_fields__), None)
-    if unknown:
-        known = ", ".join(Options.__struct_fields__)
-        raise UsageError(f"A Hugging Face model has no option {unknown!r}. It has: {known}.")
-    try:
-        return msgspec.convert(given, Options, strict=False)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"A Hugging Face model can't have these options: {error}.") from None
+def fitting_windows(widths: Sequence[int], room: int) -> list[tuple[int, int]]:
+    """Where to cut a row of tokens of these widths, so that each stretch fits into the room."""
+    cuts, used = [0], 0
+    for at, width in enumerate(widths):
+        if used and used + width > room:
+            cuts.append(at)
+            used = 0
+        used += width
+    return list(zip(cuts, [*cuts[1:], len(widths)], strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +10,9 @@ from unswayed.base.edits import Span, bio
 from unswayed.base.errors import UsageError
 from unswayed.base.ids import content_id
 from unswayed.base.values import Inputs, Json
-from unswayed.systems.hf._answering import as_bio, in_order, label_names
-from unswayed.systems.hf._generating import usual_prompt
+from unswayed.systems.hf.classify import label_names, ordered_fields
+from unswayed.systems.hf.seq2seq import usual_prompt
+from unswayed.systems.hf.tag import bio_tag
 from unswayed.systems.reprompt import prompt_of, texts_of
 from unswayed.systems.system import Failed, System
 from unswayed.systems.template import Template
@@ -27,7 +28,7 @@ _TASKS = {
 }
 
 
-class Pipeline(System):
+class HfPipeline(System):
     """Its label, its entities as BIO tags, or what it writes. Its identity is its weights, tokenizer and settings."""
 
     deterministic = True
@@ -47,7 +48,7 @@ class Pipeline(System):
         self.template = None if prompt is None else Template(prompt) if "{" in prompt else Template.read(prompt)
         self.max_new_tokens = int(max_new_tokens)
         told = [self.fields, self.template and self.template.text, self.max_new_tokens]
-        self._identity = identity or f"hf/pipeline {model.task} {_content(model)} {content_id(told)}"
+        self._identity = identity or f"hf/pipeline {model.task} {_content_id(model)} {content_id(told)}"
 
     def prepare(self, suite: Suite) -> None:
         fits, self._task = _TASKS[self.pipe.task], suite.manifest.task
@@ -62,30 +63,29 @@ class Pipeline(System):
         return {"prompt": self.template.text} if self.template else {}
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        return [self._one(inputs) for inputs in batch]
-
-    def _one(self, inputs: Inputs) -> Json | Failed:
-        absent = next((field for field in self.fields or () if field not in inputs), None)
-        if absent is not None:
-            return Failed(f"the input has no {absent!r}", final=True)
-        if self.pipe.task == "text-generation":
-            return self._written(inputs)
-        if self.pipe.task == "token-classification":
-            return self._tagged(inputs)
-        return self._label(inputs)
+        answer = {
+            "text-classification": self._label,
+            "token-classification": self._entities,
+            "text-generation": self._written,
+        }[self.pipe.task]
+        found: list[Json | Failed] = []
+        for inputs in batch:
+            absent = next((field for field in self.fields or () if field not in inputs), None)
+            missing = None if absent is None else Failed(f"the input has no {absent!r}", final=True)
+            found.append(missing or answer(inputs))
+        return found
 
     def _label(self, inputs: Inputs) -> Json | Failed:
-        names = self.fields or in_order(inputs)
+        names = self.fields or ordered_fields(inputs)
         if not 1 <= len(names) <= 2:
             return Failed(f"there are {len(names)} texts; choose with the option fields", final=True)
-        asked = dict(zip(("text", "text_pair"), (inputs[name] for name in names), strict=False))
-        found = self.pipe(asked)
+        found = self.pipe(dict(zip(("text", "text_pair"), (inputs[name] for name in names), strict=False)))
         best = max(found, key=lambda row: row["score"]) if isinstance(found, list) else found
         known = self.pipe.model.config.id2label
         raw = [str(known[key]) for key in sorted(known, key=int)]
         return dict(zip(raw, label_names(known), strict=True)).get(best["label"], best["label"])
 
-    def _tagged(self, inputs: Inputs) -> Json | Failed:
+    def _entities(self, inputs: Inputs) -> Json | Failed:
         if "text" not in inputs:
             return Failed("the input has no 'text'", final=True)
         text, found = inputs["text"], self.pipe(inputs["text"]) if inputs["text"] else []
@@ -96,30 +96,25 @@ class Pipeline(System):
             return {"entities": [{"start": r["start"], "end": r["end"], "label": r["entity_group"]} for r in found]}
         if grouped:
             tags = bio(text, [Span(row["start"], row["end"], row["entity_group"]) for row in found])
-        else:
-            tags = _of_first_pieces(text, {row["start"]: as_bio(row["entity"]) for row in found})
+            return {"intent": "", "slots": tags}
+        # A token's tag is that of its first piece, which may begin at the space before it.
+        tag_at = {row["start"]: bio_tag(row["entity"]) for row in found}
+        tags, start = [], 0
+        for token in text.split(" "):
+            tags.append((token and (tag_at.get(start) or tag_at.get(start - 1))) or "O")
+            start += len(token) + 1
         return {"intent": "", "slots": tags}
 
     def _written(self, inputs: Inputs) -> Json | Failed:
-        prompt = self.template.text if self.template else usual_prompt(texts_of(inputs))
-        if prompt is None:
+        template = self.template or Template(usual_prompt(texts_of(inputs)) or "")
+        if self.template is None and not template.text:
             names = ", ".join(sorted(inputs))
             return Failed(f"there are the texts {names}; give the option prompt", final=True)
-        asked = prompt_of(Template(prompt), inputs)
-        told = {"return_full_text": False, "do_sample": False, "max_new_tokens": self.max_new_tokens}
-        return str(self.pipe(asked, **told)[0]["generated_text"]).strip()
+        sampling = {"return_full_text": False, "do_sample": False, "max_new_tokens": self.max_new_tokens}
+        return str(self.pipe(prompt_of(template, inputs), **sampling)[0]["generated_text"]).strip()
 
 
-def _of_first_pieces(text: str, at: Mapping[int, str]) -> list[str]:
-    """The tag of each token's first piece, which may begin at the space before it."""
-    tags, start = [], 0
-    for token in text.split(" "):
-        tags.append((token and (at.get(start) or at.get(start - 1))) or "O")
-        start += len(token) + 1
-    return tags
-
-
-def _content(pipe: Any) -> str:
+def _content_id(pipe: Any) -> str:
     """A hash of all that decides a pipeline's answers."""
     import torch
 

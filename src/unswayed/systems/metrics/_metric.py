@@ -14,7 +14,8 @@ from unswayed.base.secrets import masked_url
 from unswayed.base.values import Failed, Inputs, Json
 from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import ask
-from unswayed.systems.callable import CallableSystem, fingerprint
+from unswayed.systems.callable import CallableSystem
+from unswayed.systems.fingerprint import fingerprint
 from unswayed.systems.http.client import Client, HttpSettings, Malformed, Unanswered
 from unswayed.systems.system import System, SystemAround
 from unswayed.systems.url import HttpSystem

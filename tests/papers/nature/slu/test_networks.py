@@ -15,9 +15,9 @@ from samples import slu
 from unswayed.base.errors import StoredFileError
 from unswayed.base.task import task_named
 from unswayed.base.values import Example
+from unswayed.papers.nature.slu.fronts import Batch, Encoder, windows
 from unswayed.papers.nature.slu.layers import Chain
 from unswayed.papers.nature.slu.models import SluSystem
-from unswayed.systems.network import Batch, Encoder, windows
 from unswayed.systems.system import Failed
 
 NAMES = ["slu/bilstm", "slu/birnn", "slu/jointbert", "slu/stackprop"]
@@ -95,7 +95,7 @@ def test_a_byte_level_tokenizer_reads_words_as_in_a_sentence(tmp_path: Path, toy
     from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
 
     from unswayed.papers.nature.slu.models import Jointbert
-    from unswayed.systems.folders import no_bars
+    from unswayed.systems.model_folder import no_bars
 
     marks = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
     made = Tokenizer(models.BPE())
@@ -154,7 +154,7 @@ def well_formed(tags: list[str]) -> bool:
 def test_the_two_networks_of_birnn_are_trained_apart() -> None:
     system = sample("slu/birnn")
     network = system.network
-    from unswayed.systems.network import Gold
+    from unswayed.papers.nature.slu.fronts import Gold
 
     intent, slots = network.parts()
     assert {id(p) for p in intent} | {id(p) for p in slots} == {id(p) for p in network.parameters()}

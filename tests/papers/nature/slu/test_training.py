@@ -117,7 +117,7 @@ def test_nothing_is_trained_twice_or_overwritten_unasked(toy: list[Example], tmp
 
 
 def test_an_unfinished_training_of_something_else_is_refused(toy: list[Example], tmp_path: Path) -> None:
-    from unswayed.systems.loop import Checkpoint
+    from unswayed.lab.training.loop import Checkpoint
 
     Checkpoint(tmp_path / "model/training.safetensors", "another plan").write({"a": torch.zeros(1)}, b"{}")
     with pytest.raises(UsageError, match="unfinished training"):

@@ -9,11 +9,12 @@ from typing import cast
 import msgspec
 
 from unswayed.base import Json, StoredFileError, UsageError, decode_json, file_hash
+from unswayed.lab.training.models import TrainingSettings
 from unswayed.papers.dialect.nano.config import Format
 from unswayed.papers.dialect.nano.corpus import ANY, Rating, acceptability, judged
 from unswayed.papers.dialect.nano.training import Trained, load
 from unswayed.systems import Metric, Segment
-from unswayed.systems.training import TrainingSettings, need, threads
+from unswayed.systems.device import require_torch, torch_threads
 
 
 class NanoMetric(Metric):
@@ -45,7 +46,7 @@ class Nano:
     """Scores by the input format that the model was fine-tuned with."""
 
     def __init__(self, folder: str | Path, threads_: int = 1) -> None:
-        need("NANO", "transformers")
+        require_torch("NANO", "transformers")
         file = Path(folder, "nano.json")
         try:
             self.trained = decode_json(file.read_bytes(), Trained)
@@ -69,13 +70,13 @@ class Nano:
             judged(Rating(candidate, reference, source, tag, 0.0), form, self._tag(tag))
             for candidate, reference, source, tag in zip(candidates, references, sources, tags, strict=True)
         ]
-        with threads(self._threads):
+        with torch_threads(self._threads):
             return self._network.scores(texts)
 
     def acceptability(self, texts: Sequence[str], tags: Sequence[str]) -> list[float]:
         """How well each text fits its tag."""
         pairs = zip(texts, tags, strict=True)
-        with threads(self._threads):
+        with torch_threads(self._threads):
             return self._network.scores([acceptability(text, self._tag(tag)) for text, tag in pairs])
 
     def _tag(self, tag: str) -> str:

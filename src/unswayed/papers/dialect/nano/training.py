@@ -15,6 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from unswayed.base import Progress, Seeds, Stream, UsageError, content_id, decode_json
+from unswayed.lab.training.loop import Checkpoint, Loop
+from unswayed.lab.training.models import TrainingSettings
 from unswayed.papers.dialect.nano.config import Config, Finetuning, Pretraining
 from unswayed.papers.dialect.nano.corpus import (
     ANY,
@@ -30,9 +32,7 @@ from unswayed.papers.dialect.nano.corpus import (
 from unswayed.score import kendall
 from unswayed.storage import write_atomically
 from unswayed.systems import ModelFolder
-from unswayed.systems.device import beside
-from unswayed.systems.loop import Checkpoint, Loop
-from unswayed.systems.training import TrainingSettings, need, seeded, threads
+from unswayed.systems.device import beside, require_torch, torch_seed, torch_threads
 
 SCORED = "<extra_id_0>"  # the token whose logit is the score, where the vocabulary has it; else its last one
 
@@ -159,13 +159,13 @@ def train(config: Config, after: After | None = None) -> Trained:
 
     `after` is called after every round with the phase, the network and its score on dev.
     """
-    need("training NANO", "transformers")
+    require_torch("training NANO", "transformers")
     to = Path(config.to)
     if (to / "nano.json").exists():
         raise UsageError(f"{to} holds a trained model. Choose another folder, or remove it.")
     to.mkdir(parents=True, exist_ok=True)
     found = _so_far(config)
-    with threads(config.threads):
+    with torch_threads(config.threads):
         network = load(config.model, _settings(config.pretrain or config.finetune), config.length)
         if config.pretrain:
             found.pretrain = _pretrain(network, config, config.pretrain, found, after)
@@ -219,7 +219,7 @@ def _run(
     settings = network.settings
     steps = (config.pretrain if name == "pretrain" else config.finetune).steps  # type: ignore[union-attr]
     total = settings.epochs * steps * settings.batch_size
-    with seeded(config.seed), Progress(name, total) as progress:
+    with torch_seed(config.seed), Progress(name, total) as progress:
         phase = _Phase(network, instances, scored, steps, Seeds(config.seed, f"nano/{name}", 1))
         return phase.run(_checkpoint(config, name), progress).scores
 

@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from unswayed.papers.nature.slu.fronts import Batch
 from unswayed.systems.device import home
-from unswayed.systems.network import Batch
 
 _LABEL = 32  # size of the vector of the label before
 

@@ -10,25 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import msgspec
 
 from unswayed.base import Example, Inputs, Json, UsageError, canonical, decode_json
+from unswayed.lab.training.models import ModelCard, TrainedSystem, TrainingSettings, changed_settings, split_held_out
 from unswayed.systems import Failed
-from unswayed.systems.device import beside, learning, placed
-from unswayed.systems.training import (
-    Labels,
-    ModelCard,
-    TrainedSystem,
-    TrainingSettings,
-    changed,
-    held_out,
-    learnable,
-    need,
-    seeded,
-    threads,
-)
+from unswayed.systems.baselines import learnable_examples
+from unswayed.systems.device import beside, learning, placed, require_torch, torch_seed, torch_threads
 
 if TYPE_CHECKING:
+    from unswayed.lab.training.loop import Tensors
+    from unswayed.papers.nature.slu.fronts import Front, Network
     from unswayed.papers.nature.slu.training import Said
-    from unswayed.systems.loop import Tensors
-    from unswayed.systems.network import Front, Network
 
 VERSION_OF_MODELS = 1
 
@@ -38,6 +28,13 @@ class Attention(NamedTuple):
 
     tokens: list[str]
     weights: list[list[float]]
+
+
+class Labels(msgspec.Struct, frozen=True):
+    """The intents and tags of the training data, in the order of the network's outputs."""
+
+    intents: list[str]
+    tags: list[str]
 
 
 class _Made(msgspec.Struct, frozen=True):
@@ -81,17 +78,17 @@ class SluSystem(TrainedSystem):
         `to`, each epoch leaves a checkpoint there, the same call goes on after a kill, and the model is saved.
         Options are the fields of TrainingSettings.
         """
-        settings = changed(cls.defaults, options)
-        need(cls.name, *(("transformers",) if encoder else ()))
+        settings = changed_settings(cls.defaults, options)
+        require_torch(cls.name, *(("transformers",) if encoder else ()))
+        from unswayed.lab.training.loop import packed
         from unswayed.papers.nature.slu.training import SluLoop
-        from unswayed.systems.loop import packed
 
         if cls.needs_encoder and encoder is None:
             raise UsageError(f"{cls.name} uses a Hugging Face encoder. Set encoder to its folder.")
-        said, tested = held_out(
+        said, tested = split_held_out(
             _said(cls.name, examples), None if dev is None else _said(cls.name, dev), lambda s: s.tokens
         )
-        with threads(settings.threads):
+        with torch_threads(settings.threads):
             network = cls._new_network(said, settings, encoder)
             begins = None if encoder is None else sha256(packed(network.front.state_dict(), b"{}")).hexdigest()
             system = cls(network, cls.new_card(settings, said, tested, begins, "slu"))
@@ -99,16 +96,16 @@ class SluSystem(TrainedSystem):
 
     @classmethod
     def _new_network(cls, said: list[Said], settings: TrainingSettings, encoder: str | Path | None) -> Network:
+        from unswayed.papers.nature.slu.fronts import Encoder
         from unswayed.papers.nature.slu.training import Words
-        from unswayed.systems.network import Encoder
 
         labels = Labels(sorted({s.intent for s in said}), sorted({"O", *(tag for s in said for tag in s.tags)}))
-        with seeded(cls.seeds(settings).stream("weights", 0).bits() >> 1):
+        with torch_seed(cls.seeds(settings).stream("weights", 0).bits() >> 1):
             front = Words.of((s.tokens for s in said), settings) if encoder is None else Encoder.opened(encoder)
             return cls.network_class()(front, labels, settings)
 
     def _packed(self) -> bytes:
-        from unswayed.systems.loop import packed
+        from unswayed.lab.training.loop import packed
 
         network = self.network
         made = _Made(self.name, VERSION_OF_MODELS, network.settings, network.labels, network.front.config())
@@ -117,8 +114,8 @@ class SluSystem(TrainedSystem):
     @classmethod
     def load(cls, folder: str | Path) -> Self:
         """The model that was saved; raises if a file is missing, changed or of another version."""
-        place, card = cls._place_of(folder)
-        from unswayed.systems.loop import read_packed
+        place, card = cls.saved_at(folder)
+        from unswayed.lab.training.loop import read_packed
 
         tensors, text = read_packed(place.weights)
         return cls(cls._rebuilt(decode_json(text, _Made), tensors), card)
@@ -127,8 +124,8 @@ class SluSystem(TrainedSystem):
     def _rebuilt(cls, made: _Made, tensors: Tensors) -> Network:
         front: Front
         if "encoder" in made.front:
-            need(cls.name, "transformers")
-            from unswayed.systems.network import Encoder
+            require_torch(cls.name, "transformers")
+            from unswayed.papers.nature.slu.fronts import Encoder
 
             front = Encoder.rebuilt(made.front)
         else:
@@ -141,9 +138,9 @@ class SluSystem(TrainedSystem):
         return network
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        from unswayed.systems.network import answers
+        from unswayed.papers.nature.slu.fronts import answers
 
-        with threads(self.network.settings.threads):
+        with torch_threads(self.network.settings.threads):
             found = answers(self.network, [inputs.get("text", "").split(" ") for inputs in batch])
         return [
             {"intent": intent, "slots": tags} if "text" in inputs else Failed("the input has no 'text'", final=True)
@@ -155,7 +152,7 @@ class SluSystem(TrainedSystem):
         from unswayed.papers.nature.slu.training import Said, sentence_loss
 
         self.network.eval()
-        with threads(self.network.settings.threads), seeded(0):
+        with torch_threads(self.network.settings.threads), torch_seed(0):
             said = [Said(i["text"].split(" "), g["intent"], g["slots"]) for i, g in zip(batch, golds, strict=True)]
             return [sentence_loss(self.network, one) for one in said]
 
@@ -163,12 +160,12 @@ class SluSystem(TrainedSystem):
         """Where the model looks in a text, or its first window; None for models without self-attention."""
         import torch
 
-        from unswayed.systems.network import windows
+        from unswayed.papers.nature.slu.fronts import windows
 
         tokens = inputs["text"].split(" ")
         tokens = tokens[: windows(self.network.front, tokens)[0][1]]
         self.network.eval()
-        with threads(self.network.settings.threads), torch.inference_mode():
+        with torch_threads(self.network.settings.threads), torch.inference_mode():
             weights = self.network.attention(beside(self.network, self.network.front.collate([tokens])))
         return None if weights is None else Attention(tokens, weights[0].tolist())
 
@@ -176,7 +173,7 @@ class SluSystem(TrainedSystem):
 def _said(name: str, examples: Iterable[Example]) -> list[Said]:
     from unswayed.papers.nature.slu.training import Said
 
-    learnt = learnable(name, examples, "slu")
+    learnt = learnable_examples(name, examples, "slu")
     return [Said(e.inputs["text"].split(" "), e.gold["intent"], list(e.gold["slots"])) for e in learnt]
 
 

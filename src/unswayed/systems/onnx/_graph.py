@@ -1,4 +1,4 @@
-"""Classifiers, taggers and readers as ONNX graphs from Optimum: `onnx/classify`, `onnx/tag` and `onnx/read`."""
+"""A model's folder whose model is an ONNX graph: the graph and the tokenizer, with what systems ask of them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ import numpy as np
 from unswayed.base.errors import MissingExtra, StoredFileError, UsageError
 from unswayed.base.ids import content_id, file_hash
 from unswayed.systems.device import chosen
-from unswayed.systems.folders import read_config
-from unswayed.systems.hf._answering import Classifying, Reading, Tagging
-from unswayed.systems.hf._model import KINDS, HfSystem, options_of
+from unswayed.systems.hf import HfSystem
+from unswayed.systems.model_folder import ModelFolder, read_config
 
 _PLACES = ("model.onnx", "onnx/model.onnx")
 _READ = ("config.json", "tokenizer.json", "tokenizer_config.json")
 _OWN = ("hf/classify", "hf/tag", "hf/read")  # kinds that answer in one pass of the graph
 
 
-class OnnxFolder:
+class OnnxFolder(ModelFolder):
     """What the systems of Hugging Face models know of a folder, of one whose model is a graph."""
 
     def __init__(self, path: str | Path, file: str | None = None) -> None:
@@ -40,19 +39,15 @@ class OnnxFolder:
             raise UsageError(f"{self.path} has no {self.file.relative_to(self.path)}.{hint}")
 
     @property
-    def architecture(self) -> str:
-        return str((self.config.get("architectures") or [self.config.get("model_type", "unknown")])[0])
-
-    @property
     def kind(self) -> str | None:
         """The system that this model makes; None for those that write, and for kinds that are not known here."""
-        found = next((kind for end, kind in KINDS.items() if self.architecture.endswith(end)), None)
-        return found.replace("hf/", "onnx/") if found in _OWN else None
+        kind = super().kind
+        return kind.replace("hf/", "onnx/") if kind in _OWN else None
 
     @property
     def suffix(self) -> str:
         """What of the device is part of a system's identity: nothing on a CPU."""
-        need()
+        require_onnx()
         kind = self.place.onnx_kind()
         return "" if kind == "cpu" else f" {kind}"
 
@@ -64,7 +59,7 @@ class OnnxFolder:
         return content_id([[f.name, file_hash(f)] for f in (*parts, self.file, *weights)], 16)
 
     def tokenizer(self) -> Pieces:
-        need()
+        require_onnx()
         file, more = self.path / "tokenizer.json", self.path / "tokenizer_config.json"
         if not file.is_file():
             raise UsageError(
@@ -77,8 +72,9 @@ class OnnxFolder:
         except Exception as error:  # tokenizers raises nothing narrower
             raise StoredFileError(f"{file}: this can't be read as a tokenizer ({str(error)[:300]}).") from error
 
-    def model(self, threads: int) -> Graph:
-        need()
+    def graph(self, threads: int) -> Graph:
+        """The graph, on the device that was chosen when the folder was named."""
+        require_onnx()
         try:
             return Graph(self.file, self.config, threads, self.place.providers())
         except UsageError:
@@ -87,7 +83,7 @@ class OnnxFolder:
             raise StoredFileError(f"{self.file}: ONNX Runtime can't open this ({str(error)[:300]}).") from error
 
 
-def need() -> None:
+def require_onnx() -> None:
     if any(find_spec(module) is None for module in ("onnxruntime", "tokenizers")):
         raise MissingExtra("An ONNX model", "onnx")
 
@@ -111,38 +107,31 @@ class Graph:
         if wrong:
             raise UsageError(f"{file} wants the input {wrong[0]!r}; known are whole numbers named {', '.join(_KNOWN)}.")
         self._outputs = [given.name for given in self._session.get_outputs()]
-        self._alone = _scales_by_batch(file)
+        # Quantised with scales that are taken from the batch? Then what else is in the batch changes answers.
+        with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            self._alone = content.find(b"DynamicQuantizeLinear") >= 0
         first = self(**{name: np.full((1, 2), 1) for name in self.inputs})
         width = getattr(first, "logits", np.zeros((1, 2))).shape[-1]
         self.config = SimpleNamespace(**{**config, "num_labels": width})
 
     def __call__(self, **arrays: Any) -> SimpleNamespace:
-        given = {name: np.asarray(arrays[name], dtype=kind) for name, kind in self.inputs.items()}  # fmt: skip
-        return SimpleNamespace(**(self._one_by_one(given) if self._alone else self._run(given)))
+        given = {name: np.asarray(arrays[name], dtype=kind) for name, kind in self.inputs.items()}
+        return SimpleNamespace(**(self._run_one_by_one(given) if self._alone else self._run(given)))
 
     def _run(self, given: dict[str, Any]) -> dict[str, Any]:
         return dict(zip(self._outputs, self._session.run(None, given), strict=True))
 
-    def _one_by_one(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Each text by itself and without padding, put side by side again."""
+    def _run_one_by_one(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Each text by itself and without padding, put side by side again with places for the padding."""
         rows, width = given["input_ids"].shape
         lengths = given["attention_mask"].sum(1) if "attention_mask" in given else [width] * rows
-        found = [self._run({name: a[i : i + 1, :n] for name, a in given.items()}) for i, n in enumerate(lengths)]
-        return {name: np.concatenate([_widened(row[name], n, width) for row, n in zip(found, lengths, strict=True)])
-                for name in self._outputs}  # fmt: skip
-
-
-def _widened(array: Any, length: int, width: int) -> Any:
-    """An array that has a place for each piece, with places for the padding."""
-    if array.ndim < 2 or array.shape[1] != length or length == width:
-        return array
-    return np.pad(array, [(0, 0), (0, width - length), *[(0, 0)] * (array.ndim - 2)])
-
-
-def _scales_by_batch(file: Path) -> bool:
-    """Is it quantised with scales that are taken from the batch? Then what else is in the batch changes answers."""
-    with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(b"DynamicQuantizeLinear") >= 0
+        found: dict[str, list[Any]] = {name: [] for name in self._outputs}
+        for i, n in enumerate(lengths):
+            for name, array in self._run({name: a[i : i + 1, :n] for name, a in given.items()}).items():
+                if array.ndim >= 2 and array.shape[1] == n != width:  # it has a place for each piece
+                    array = np.pad(array, [(0, 0), (0, width - n), *[(0, 0)] * (array.ndim - 2)])
+                found[name].append(array)
+        return {name: np.concatenate(arrays) for name, arrays in found.items()}
 
 
 _GENERIC = ("TokenizersBackend", "PreTrainedTokenizerFast")  # which have no types of tokens unless told so
@@ -201,50 +190,24 @@ class Pieces:
 class OnnxSystem(HfSystem):
     """Put before the class of the Hugging Face systems that answers."""
 
-    folder: OnnxFolder  # type: ignore[assignment]
+    folder: OnnxFolder
 
     def __init__(self, path: str | Path, threads: int = 1, file: str | None = None, **options: Any) -> None:
-        self.folder = OnnxFolder(path, file)
-        if self.folder.kind != self.name:
-            raise UsageError(f"{path} holds a {self.folder.architecture}, which can't be opened as {self.name}.")
-        self.options = options_of(options)
-        self.threads = int(threads)
+        super().__init__(OnnxFolder(path, file), threads, **options)
 
     @cached_property
     def model(self) -> Any:
-        return self.folder.model(self.threads)
+        return self.folder.graph(self.threads)
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
+    def inference(self) -> Iterator[None]:
         yield
 
     def padded(self, rows: Sequence[dict[str, list[int]]], side: str = "right") -> dict[str, Any]:
         width = max(len(row["input_ids"]) for row in rows)
         fills = {"input_ids": self.folder.config.get("pad_token_id") or 0}
-        return {
-            name: np.array([_filled(row, name, width, fills.get(name, 0)) for row in rows])
-            for name in self.model.inputs
-        }
-
-
-def _filled(row: dict[str, list[int]], name: str, width: int, fill: int) -> list[int]:
-    values = row.get(name, [0] * len(row["input_ids"]))
-    return [*values, *[fill] * (width - len(values))]
-
-
-class Classify(OnnxSystem, Classifying):
-    """The label with the highest score, as `hf/classify` has it, from an ONNX graph."""
-
-    name = "onnx/classify"
-
-
-class Tag(OnnxSystem, Tagging):
-    """A BIO tag for each token, as `hf/tag` has it, from an ONNX graph."""
-
-    name = "onnx/tag"
-
-
-class Read(OnnxSystem, Reading):
-    """The best stretch of the context, as `hf/read` has it, from an ONNX graph."""
-
-    name = "onnx/read"
+        arrays = {}
+        for name in self.model.inputs:
+            values = [row.get(name, [0] * len(row["input_ids"])) for row in rows]
+            arrays[name] = np.array([[*some, *[fills.get(name, 0)] * (width - len(some))] for some in values])
+        return arrays

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -17,30 +17,39 @@ from unswayed.base.errors import StoredFileError, UsageError, option
 from unswayed.base.json import decode
 from unswayed.base.progress import Progress
 from unswayed.base.seeds import Seeds
+from unswayed.base.values import Example
+from unswayed.lab.training.models import TrainingSettings
 from unswayed.storage.files import write_atomically
-from unswayed.systems.device import beside, home, learning, out_of_memory, placed
-from unswayed.systems.training import TrainingSettings, seeded
+from unswayed.systems.device import beside, home, learning, out_of_memory, placed, torch_seed
+
+if TYPE_CHECKING:
+    from unswayed.lab.training.tuning import Course
 
 Tensors = dict[str, Tensor]
+TUNING = 1  # version of fine-tuning, of which random numbers are drawn
 _KEY = "unswayed"  # the only entry of the metadata, whose order would otherwise change from run to run
+
+
+def padded(rows: Sequence[Sequence[int]]) -> Tensor:
+    """Rows of whole numbers, with zeros after the shorter ones."""
+    out = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
+    for i, row in enumerate(rows):
+        out[i, : len(row)] = row
+    return torch.from_numpy(out)
 
 
 def packed(tensors: Tensors, text: bytes) -> bytes:
     """The content of a file, the same for the same tensors and text."""
     from safetensors.torch import save
 
-    return save(_apart(tensors), metadata={_KEY: text.decode()})
-
-
-def _apart(tensors: Tensors) -> Tensors:
-    """Weights that a network uses in two places are written twice: safetensors takes no shared ones."""
+    # Weights that a network uses in two places are written twice: safetensors takes no shared ones.
     seen: set[int] = set()
-    found = {}
+    apart = {}
     for name, tensor in tensors.items():
         tensor = home(tensor).contiguous()
-        found[name] = tensor.clone() if tensor.data_ptr() in seen else tensor
+        apart[name] = tensor.clone() if tensor.data_ptr() in seen else tensor
         seen.add(tensor.data_ptr())
-    return found
+    return save(apart, metadata={_KEY: text.decode()})
 
 
 def read_packed(file: Path) -> tuple[Tensors, bytes]:
@@ -55,7 +64,7 @@ def read_packed(file: Path) -> tuple[Tensors, bytes]:
         raise StoredFileError(f"{file}: this can't be read ({error}). Train again, or remove it.") from error
 
 
-class _Held(msgspec.Struct):
+class _CheckpointText(msgspec.Struct):
     plan: str
     state: msgspec.Raw
 
@@ -70,7 +79,7 @@ class Checkpoint:
         if not self.file.exists():
             return None
         tensors, text = read_packed(self.file)
-        held = decode(text, _Held)
+        held = decode(text, _CheckpointText)
         if held.plan != self.plan:
             raise UsageError(
                 f"{self.file.parent} holds an unfinished training on other data or with other options. "
@@ -79,7 +88,7 @@ class Checkpoint:
         return tensors, bytes(held.state)
 
     def write(self, tensors: Tensors, state: bytes) -> None:
-        text = msgspec.json.encode(_Held(self.plan, msgspec.Raw(state)))
+        text = msgspec.json.encode(_CheckpointText(self.plan, msgspec.Raw(state)))
         write_atomically(self.file, packed(tensors, text))
 
     def remove(self) -> None:
@@ -98,13 +107,9 @@ class History(msgspec.Struct):
     scores: list[float] = []  # end to end on dev, an epoch each
     best: int = -1  # the epoch whose weights are kept
 
-    @property
-    def score(self) -> float:
-        return self.scores[self.best] if self.scores else 0.0
-
-    def finished(self, epochs: int, patience: int) -> bool:
+    def is_finished(self, epochs: int, patience: int) -> bool:
         done = len(self.scores)
-        no_better = done > 0 and (done - 1 - self.best >= patience or self.score == 1.0)
+        no_better = done > 0 and (done - 1 - self.best >= patience or self.scores[self.best] == 1.0)
         return done >= epochs or no_better
 
 
@@ -115,12 +120,12 @@ class Loop:
     """
 
     def __init__(self, network: Any, lengths: Sequence[int], seeds: Seeds) -> None:
-        """`lengths` are those of the examples; the network is a torch module as `slu._batch.Network` is."""
+        """`lengths` are those of the examples; the network has `settings`, `parts()` and `loss(batch, gold, part)`."""
         self.network = network = placed(network, learning())
         self.settings: TrainingSettings = network.settings
         self.history = History()
         self._seeds = seeds
-        self._lengths = lengths
+        self.lengths = lengths
         self._averaged = deepcopy(network) if self.settings.average else network
         self._best: Tensors = {}
         self._optimisers = [
@@ -140,13 +145,13 @@ class Loop:
         """Goes on from the checkpoint, if there is one, and leaves one after each epoch."""
         if checkpoint and (stored := checkpoint.read()):
             self._restore(*stored)
-            progress.skip(len(self.history.scores) * len(self._lengths))
-        while not self.history.finished(self.settings.epochs, self.settings.patience):
+            progress.skip(len(self.history.scores) * len(self.lengths))
+        while not self.history.is_finished(self.settings.epochs, self.settings.patience):
             epoch = len(self.history.scores)
             # All that is random in an epoch follows from its number, so that a checkpoint need not hold it.
             stream = self._seeds.stream("epoch", epoch)
             try:
-                with seeded(stream.bits() >> 1):
+                with torch_seed(stream.bits() >> 1):
                     self._epoch(epoch, stream.numpy(), progress)
             except RuntimeError as error:
                 if not out_of_memory(error):
@@ -155,7 +160,11 @@ class Loop:
                     f"The device has too little memory for this training. Use a smaller {option('batch-size')}, or "
                     f"{option('device')} cpu."
                 ) from error
-            self._note(self.score(self._averaged))
+            history = self.history
+            history.scores.append(self.score(self._averaged))
+            if history.best < 0 or history.scores[-1] > history.scores[history.best]:
+                history.best = len(history.scores) - 1
+                self._best = {name: t.detach().clone() for name, t in self._averaged.state_dict().items()}
             progress.what = f"{self._what(epoch)}, dev {self.history.scores[-1]:.1%}"
             if checkpoint:
                 checkpoint.write(self._tensors(), msgspec.json.encode(self.history))
@@ -173,39 +182,32 @@ class Loop:
         for n, chosen in enumerate(batches, epoch * len(batches)):
             batch, gold = beside(self.network, self.collated(chosen))
             for part, optimiser in enumerate(self._optimisers):
+                # The learning rate goes up in the first steps, then down along a cosine.
+                warm, turn = min(_WARM_UP, steps / 10), (1 + math.cos(math.pi * n / steps)) / 2
+                rate = min(1.0, (n + 1) / warm) * (_LOWEST + (1 - _LOWEST) * turn)
                 for group in optimiser.param_groups:
-                    group["lr"] = self.settings.lr * _rate(n, steps)
+                    group["lr"] = self.settings.lr * rate
                 optimiser.zero_grad()
                 self.network.loss(batch, gold, part).backward()
                 nn.utils.clip_grad_norm_(optimiser.param_groups[0]["params"], _CLIP)
                 optimiser.step()
-            self._average(n)
+            if self._averaged is not self.network:
+                # Weights that move slowly behind the trained ones: their mean over the last steps, nearly.
+                keep = min(self.settings.average, (2 + n) / (11 + n))
+                with torch.no_grad():
+                    for behind, ahead in zip(self._averaged.parameters(), self.network.parameters(), strict=True):
+                        behind.lerp_(ahead, 1 - keep)
             progress.add(len(chosen))
 
     def _batches(self, rng: np.random.Generator) -> Iterator[list[int]]:
         """Examples in random order, those of like length together, and the batches in random order again."""
         size = self.settings.batch_size
-        order = rng.permutation(len(self._lengths)).tolist()
+        order = rng.permutation(len(self.lengths)).tolist()
         batches = []
         for start in range(0, len(order), size * _TOGETHER):
-            stretch = sorted(order[start : start + size * _TOGETHER], key=lambda i: self._lengths[i])
+            stretch = sorted(order[start : start + size * _TOGETHER], key=lambda i: self.lengths[i])
             batches += [stretch[at : at + size] for at in range(0, len(stretch), size)]
         return (batches[i] for i in rng.permutation(len(batches)).tolist())
-
-    @torch.no_grad()
-    def _average(self, step: int) -> None:
-        """Weights that move slowly behind the trained ones: their mean over the last steps, nearly."""
-        if self._averaged is self.network:
-            return
-        keep = min(self.settings.average, (2 + step) / (11 + step))
-        for behind, ahead in zip(self._averaged.parameters(), self.network.parameters(), strict=True):
-            behind.lerp_(ahead, 1 - keep)
-
-    def _note(self, score: float) -> None:
-        self.history.scores.append(score)
-        if self.history.best < 0 or score > self.history.score:
-            self.history.best = len(self.history.scores) - 1
-            self._best = {name: t.detach().clone() for name, t in self._averaged.state_dict().items()}
 
     def _tensors(self) -> Tensors:
         """All that training goes on from."""
@@ -232,11 +234,57 @@ class Loop:
             optimiser.load_state_dict(optimiser.state_dict() | {"state": states})
 
 
-def _rate(step: int, steps: int) -> float:
-    """Of the learning rate: up in the first steps, then down along a cosine."""
-    warm = min(_WARM_UP, steps / 10)
-    return min(1.0, (step + 1) / warm) * (_LOWEST + (1 - _LOWEST) * (1 + math.cos(math.pi * step / steps)) / 2)
-
-
 def _under(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}
+
+
+class TunedNetwork(nn.Module):
+    """A model of transformers' as the loop takes it. Weights that are one tensor under two names are kept once."""
+
+    def __init__(self, model: Any, settings: TrainingSettings) -> None:
+        super().__init__()
+        self.model = model
+        self.settings = settings
+
+    def parts(self) -> list[list[nn.Parameter]]:
+        return [[p for p in self.model.parameters() if p.requires_grad]]
+
+    def loss(self, batch: dict[str, Tensor], gold: dict[str, Tensor], part: int) -> Tensor:
+        loss: Tensor = self.model(**batch, **gold).loss
+        return loss
+
+    def state_dict(self, *args: Any, **options: Any) -> dict[str, Any]:  # type: ignore[override]
+        seen: set[tuple[int, torch.Size]] = set()
+        kept = {}
+        for name, tensor in super().state_dict(*args, **options).items():
+            key = (tensor.data_ptr(), tensor.shape)
+            if key not in seen or not tensor.numel():
+                kept[name] = tensor
+            seen.add(key)
+        return kept
+
+    def load_state_dict(self, state: Any, strict: bool = False, assign: bool = False) -> Any:
+        return super().load_state_dict(state, strict=False)
+
+
+class TuningLoop(Loop):
+    """The lessons of a course, with its own score on dev."""
+
+    def __init__(
+        self, course: Course[Any], settings: TrainingSettings, learnt: Sequence[Example], dev: Sequence[Example]
+    ) -> None:
+        self.course, self.dev = course, dev
+        self._lessons = [lesson for n, example in enumerate(learnt) for lesson in course.lessons(n, example)]
+        lengths = [len(lesson.row["input_ids"]) for lesson in self._lessons]
+        system = course.system
+        super().__init__(TunedNetwork(system.model, settings), lengths, Seeds(settings.seed, system.name, TUNING))
+
+    def collated(self, chosen: list[int]) -> tuple[Any, Any]:
+        lessons = [self._lessons[i] for i in chosen]
+        batch = self.course.system.padded([lesson.row for lesson in lessons])
+        return batch, self.course.targets(lessons, batch["input_ids"].shape[1])
+
+    def score(self, network: Any) -> float:
+        network.eval()
+        with torch.inference_mode():
+            return self.course.score(self.dev)

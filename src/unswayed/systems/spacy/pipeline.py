@@ -22,7 +22,7 @@ _CATEGORIZERS = ("textcat", "textcat_multilabel")
 _ANSWERS = {"classify": "label", "slu": "tags", "tag": "entities"}
 
 
-class Pipeline(System):
+class SpacyPipeline(System):
     """A spaCy pipeline: its likeliest category, its entities, or these as tags with an intent, as the task wants."""
 
     name = "spacy/pipeline"
@@ -82,9 +82,9 @@ class Pipeline(System):
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         self._check()
         texts = [self._text(inputs) for inputs in batch]
-        there = [text[:_LETTERS] for text in texts if isinstance(text, str)]
-        docs = iter(self.nlp.pipe(there, batch_size=self.batch_size))
-        return [self._answered(text, next(docs)) if isinstance(text, str) else text for text in texts]
+        readable = [text[:_LETTERS] for text in texts if isinstance(text, str)]
+        docs = iter(self.nlp.pipe(readable, batch_size=self.batch_size))
+        return [self._answer(text, next(docs)) if isinstance(text, str) else text for text in texts]
 
     def _text(self, inputs: Inputs) -> str | Failed:
         field = self.field or ("text" if "text" in inputs else next(iter(inputs), "text"))
@@ -95,7 +95,7 @@ class Pipeline(System):
             return Failed(f"the input has no {field!r}", final=True)
         return inputs[field].encode("utf-8", "replace").decode()
 
-    def _answered(self, text: str, doc: Any) -> Json:
+    def _answer(self, text: str, doc: Any) -> Json:
         # Rounded, as sums over a batch may differ in the last digits.
         label = max(sorted(doc.cats), key=lambda name: round(doc.cats[name], 4)) if doc.cats else ""
         if self.answer == "label":

@@ -9,14 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unswayed.base.errors import UsageError
+from unswayed.base import UsageError
+from unswayed.lab.training.loop import padded
+from unswayed.lab.training.models import TrainingSettings
+from unswayed.papers.nature.slu.models import Labels
+from unswayed.systems import load_pretrained
 from unswayed.systems.device import beside
-from unswayed.systems.hf import load_pretrained
-from unswayed.systems.training import Labels, TrainingSettings
 
 Sentence = Sequence[str]
 
@@ -87,14 +88,6 @@ class Network(nn.Module):
     def attention(self, batch: Batch) -> Tensor | None:
         """How much each token, or the intent alone, looks at each token: (sentences, tokens or 1, tokens)."""
         return None
-
-
-def padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of whole numbers, with zeros after the shorter ones."""
-    out = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
-    for i, row in enumerate(rows):
-        out[i, : len(row)] = row
-    return torch.from_numpy(out)
 
 
 def windows(front: Front, tokens: Sentence) -> list[tuple[int, int]]:

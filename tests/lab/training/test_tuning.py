@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from unswayed.base.errors import UsageError
 from unswayed.base.values import Example
-from unswayed.systems import systems
-from unswayed.systems.loop import Checkpoint
+from unswayed.lab.training.loop import Checkpoint
+from unswayed.lab.training.tuning import tune_model
 from unswayed.systems.opening import open_system
 
 Tiny = Callable[..., Path]
@@ -61,9 +61,7 @@ def test_learns_what_it_is_shown(task: str, tiny: Tiny, tmp_path: Path) -> None:
     kind, golds, right = CASES[task]
     shown = examples(golds)
     start = tiny("hf/classify" if kind == "hf/read" else kind)  # any encoder will do: the head is a new one
-    systems.get(kind).train(  # type: ignore[attr-defined]
-        start, shown, shown, task=task, to=tmp_path / "tuned", settings=QUICK, max_length=40
-    )
+    tune_model(start, shown, shown, task=task, kind=kind, to=tmp_path / "tuned", settings=QUICK, max_length=40)
     system = open_system(str(tmp_path / "tuned"))
     assert system.name == kind
     outputs = system.predict([e.inputs for e in shown])
@@ -73,7 +71,7 @@ def test_learns_what_it_is_shown(task: str, tiny: Tiny, tmp_path: Path) -> None:
 
 def test_mbart_learns_too(mbart: Path, tmp_path: Path) -> None:
     shown = [Example(i, str(i), {"source": f"play {t}"}, f"rain on {t}") for i, t in enumerate(THINGS[:4])]
-    card = systems.get("hf/seq2seq").train(  # type: ignore[attr-defined]
+    card = tune_model(
         mbart, shown, shown, task="translate", to=tmp_path / "tuned",
         settings=QUICK | {"lr": 0.01, "epochs": 80, "patience": 80},
         source_language="en_XX", target_language="zh_CN",
@@ -91,8 +89,7 @@ def test_a_killed_training_goes_on_and_ends_the_same(
     settings = QUICK | {"epochs": 4}
 
     def train(to: str) -> Path:
-        seq2seq = systems.get("hf/seq2seq")
-        seq2seq.train(start, shown, shown, task="translate", to=tmp_path / to, settings=settings)  # type: ignore[attr-defined]
+        tune_model(start, shown, shown, task="translate", to=tmp_path / to, settings=settings)
         return tmp_path / to / "model.safetensors"
 
     whole = train("whole").read_bytes()
@@ -131,6 +128,6 @@ def test_from_the_command_line(tiny: Tiny, tmp_path: Path) -> None:
 def test_what_can_not_be_trained_says_why(tiny: Tiny, tmp_path: Path) -> None:
     start, shown = tiny("hf/classify"), examples(translated)
     with pytest.raises(UsageError, match="can't be opened"):
-        systems.get("hf/seq2seq").train(start, shown, task="translate", to=tmp_path / "t")  # type: ignore[attr-defined]
+        tune_model(start, shown, task="translate", to=tmp_path / "t")
     with pytest.raises(UsageError, match="learns classify, not 'qa'"):
-        systems.get("hf/classify").train(start, shown, task="qa", to=tmp_path / "t")  # type: ignore[attr-defined]
+        tune_model(start, shown, task="qa", kind="hf/classify", to=tmp_path / "t")

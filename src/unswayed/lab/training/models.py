@@ -1,33 +1,34 @@
-"""What systems that are trained here share: settings, torch kept in its place, the folder of a model, and saving it."""
+"""Models that are trained here and saved as a card and safetensors: settings, folders, and what such systems share.
+
+A model's folder holds `system.json`, the card, and `weights.safetensors`; while it is trained, also a checkpoint.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
-from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import msgspec
 
-from unswayed.base.errors import DataError, MissingExtra, StoredFileError, UsageError, nearest, option
+from unswayed.base.errors import StoredFileError, UsageError, nearest, option
 from unswayed.base.ids import content_id, file_hash
 from unswayed.base.json import decode
 from unswayed.base.progress import Progress
 from unswayed.base.registry import VERSION
 from unswayed.base.seeds import Seeds
-from unswayed.base.task import task_named
-from unswayed.base.values import Example, Json
+from unswayed.base.values import Json
 from unswayed.storage.files import free, write_atomically
-from unswayed.systems.device import learning
+from unswayed.systems.baselines import is_card
+from unswayed.systems.device import learning, require_torch
 from unswayed.systems.system import System
 
 if TYPE_CHECKING:
-    from unswayed.systems.loop import Loop
+    from unswayed.lab.training.loop import Loop
 
 _HELD_OUT = 10  # one in so many examples is kept for dev where none is given
 
@@ -56,14 +57,7 @@ class TrainingSettings(msgspec.Struct, frozen=True, kw_only=True):
     threads: int = 1
 
 
-class Labels(msgspec.Struct, frozen=True):
-    """The intents and tags of the training data, in the order of the network's outputs."""
-
-    intents: list[str]
-    tags: list[str]
-
-
-def changed(settings: TrainingSettings, options: Mapping[str, Any]) -> TrainingSettings:
+def changed_settings(settings: TrainingSettings, options: Mapping[str, Any]) -> TrainingSettings:
     """The settings with these options; those that are None stay as they are."""
     given = {name: value for name, value in options.items() if value is not None}
     unknown = next((name for name in given if name not in TrainingSettings.__struct_fields__), None)
@@ -84,18 +78,7 @@ def changed(settings: TrainingSettings, options: Mapping[str, Any]) -> TrainingS
     return new
 
 
-def learnable(name: str, examples: Iterable[Example], task: str) -> list[Example]:
-    """The examples, once it is known that the system of this name can learn from them, or be tested on them."""
-    found, problem_of = list(examples), task_named(task).gold_problem
-    if not found:
-        raise UsageError(f"{name} was given no examples to learn from or to be tested on.")
-    for example in found:
-        if problem := problem_of(example):
-            raise DataError(f"example {example.id!r} (row {example.row}) can't be learnt from: {problem}")
-    return found
-
-
-def held_out(learnt: list[T], dev: list[T] | None, text: Callable[[T], Json]) -> tuple[list[T], list[T]]:
+def split_held_out(learnt: list[T], dev: list[T] | None, text: Callable[[T], Json]) -> tuple[list[T], list[T]]:
     """Training and dev data; without `dev`, a tenth is held out, by the text: the same is never on both sides."""
     if dev is not None:
         return learnt, dev
@@ -103,35 +86,6 @@ def held_out(learnt: list[T], dev: list[T] | None, text: Callable[[T], Json]) ->
     kept = [one for one, out in zip(learnt, aside, strict=True) if not out]
     held = [one for one, out in zip(learnt, aside, strict=True) if out]
     return (kept, held) if kept and held else (learnt, learnt)  # too few to hold any out
-
-
-def need(what: str, *modules: str) -> None:
-    """Raises MissingExtra unless torch, safetensors and these modules are installed."""
-    if any(find_spec(module) is None for module in ("torch", "safetensors", *modules)):
-        raise MissingExtra(what, "hf")
-
-
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    """Sums are taken in an order that depends on the number of threads, so it is set, and set back."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Torch draws from this seed inside, and goes on outside as if nothing had been drawn."""
-    import torch
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        yield
 
 
 class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,23 +105,7 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True):
     weights: str = ""
 
 
-class _Card(msgspec.Struct):
-    """What every saved system's card has."""
-
-    system: str
-    version: int
-
-
-def is_card(file: Path) -> bool:
-    """Is this the card of a system that unswayed saved, rather than some other program's system.json?"""
-    try:
-        decode(file.read_bytes(), _Card)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        return False
-    return True
-
-
-class Place:
+class ModelPlace:
     """Where a system is saved. `system.json` is written last, so a folder that has one is whole."""
 
     def __init__(self, folder: str | Path) -> None:
@@ -280,12 +218,12 @@ class TrainedSystem(System):
 
         Where the same training has already ended, the model that it saved is opened instead.
         """
-        place = Place(to) if to is not None else None
+        place = ModelPlace(to) if to is not None else None
         if place and place.holds(plan=self.card.plan):
             return type(self).load(place.folder)
         if place:
             place.claim(overwrite)
-        from unswayed.systems.loop import Checkpoint
+        from unswayed.lab.training.loop import Checkpoint
 
         loop = training()
         checkpoint = Checkpoint(place.checkpoint, self.card.plan) if place else None
@@ -300,20 +238,20 @@ class TrainedSystem(System):
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
         """Writes `system.json` and `weights.safetensors`."""
-        place = Place(folder)
+        place = ModelPlace(folder)
         if not place.holds(identity=self._saved_as):
             place.claim(overwrite)
             self._write(place)
         return place.folder
 
-    def _write(self, place: Place) -> None:
+    def _write(self, place: ModelPlace) -> None:
         place.write(msgspec.structs.replace(self.card, identity=self._saved_as), self._content)
 
     @classmethod
-    def _place_of(cls, folder: str | Path) -> tuple[Place, ModelCard]:
+    def saved_at(cls, folder: str | Path) -> tuple[ModelPlace, ModelCard]:
         """Where a model was saved, and its card; raises if a file is missing, changed or of another version."""
-        need(cls.name)
-        place = Place(folder)
+        require_torch(cls.name)
+        place = ModelPlace(folder)
         card = place.read_card()
         if (card.system, card.version) != (cls.name, cls.version_of_models):
             raise StoredFileError(

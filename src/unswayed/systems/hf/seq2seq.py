@@ -1,0 +1,103 @@
+"""`hf/seq2seq`: a model that reads a prompt and writes a text, by the likeliest words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from unswayed.base.errors import UsageError
+from unswayed.base.values import Inputs, Json
+from unswayed.systems.hf._model import HfSystem, length_groups
+from unswayed.systems.reprompt import prompt_of, texts_of
+from unswayed.systems.template import Template
+
+# Texts of a task → the prompt where none is given.
+_PROMPTS = {
+    ("source",): "{source}",
+    ("text",): "{text}",
+    ("db_id", "question", "schema"): "{question}\n{schema}",
+    ("db_id", "question"): "{question}",
+    ("context", "question"): "{context}\n{question}",
+}
+
+
+def usual_prompt(inputs: Inputs) -> str | None:
+    """The prompt for these texts where none is given; None where it can't be told."""
+    names = tuple(sorted(inputs))
+    return _PROMPTS.get(names) or (f"{{{names[0]}}}" if len(names) == 1 else None)
+
+
+class HfSeq2Seq(HfSystem):
+    """The likeliest words, never drawn at random. The tasks are those whose outputs are texts.
+
+    For mBART and its kin give source_language and target_language as the tokenizer has them.
+    """
+
+    name = "hf/seq2seq"
+    auto = "AutoModelForSeq2SeqLM"
+    tasks = ("translate", "sql", "qa", "text")
+    side = "right"  # where shorter texts are padded
+
+    @cached_property
+    def template(self) -> Template | None:
+        return None if self.options.prompt is None else Template(self.options.prompt)
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        return {"prompt": self.template.text} if self.template else {}
+
+    def input_problem(self, inputs: Inputs) -> str | None:
+        inputs = texts_of(inputs)
+        if self.template is None and usual_prompt(inputs) is None:
+            return f"there are the texts {', '.join(sorted(inputs))}; give the option prompt"
+        absent = next((name for name in (self.template.names if self.template else ()) if name not in inputs), None)
+        return f"the input has no {absent!r}" if absent else None
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        tokenizer = self.folder.tokenizer()
+        for side, code in (("src_lang", self.options.source_language), ("tgt_lang", self.options.target_language)):
+            if code is not None:
+                if tokenizer.convert_tokens_to_ids(code) in (None, tokenizer.unk_token_id):
+                    raise UsageError(f"The tokenizer of {self.folder.path} knows no language {code!r}.")
+                setattr(tokenizer, side, code)
+        return tokenizer
+
+    @property
+    def prompt_room(self) -> int:
+        """Pieces of a prompt that are read."""
+        return self.room
+
+    def encoded(self, inputs: Inputs) -> dict[str, list[int]]:
+        template = self.template or Template(usual_prompt(texts_of(inputs)) or "")
+        prompt = self.cut_text(prompt_of(template, inputs))
+        return dict(self.tokenizer(prompt, truncation=True, max_length=self.prompt_room))
+
+    def answers(self, batch: Sequence[Inputs]) -> list[Json]:
+        # Models that are told their language so begin an answer with a piece for it.
+        code = self.options.target_language
+        forced = {} if code is None else {"forced_bos_token_id": int(self.tokenizer.convert_tokens_to_ids(code))}
+        rows = [self.encoded(inputs) for inputs in batch]
+        found: list[Json] = [""] * len(batch)
+        for group in length_groups([len(row["input_ids"]) for row in rows]):
+            padded = self.padded([rows[i] for i in group], self.side)
+            written = self.model.generate(
+                **padded,
+                max_new_tokens=self.options.max_new_tokens,
+                num_beams=self.options.beams,
+                do_sample=False,
+                pad_token_id=self.tokenizer.pad_token_id,
+                **forced,
+            )
+            texts = self.tokenizer.batch_decode(self.without_prompt(written, padded), skip_special_tokens=True)
+            for i, text in zip(group, texts, strict=True):
+                found[i] = text.strip()
+        return found
+
+    def padded(self, rows: Sequence[dict[str, list[int]]], side: str = "right") -> dict[str, Any]:
+        return {name: t for name, t in super().padded(rows, side).items() if name != "token_type_ids"}
+
+    def without_prompt(self, written: Any, padded: dict[str, Any]) -> Any:
+        """What was written, without what was read."""
+        return written

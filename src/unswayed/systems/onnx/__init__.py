@@ -1,0 +1,1 @@
+"""Classifiers, taggers and readers as ONNX graphs from Optimum, which need no torch."""
