@@ -52,7 +52,7 @@ class Registry(Generic[T]):
         besides: Sequence[str] = (),
         more: Sequence[str] = (),
     ) -> None:
-        """`more` are other packages with files of this kind; with `folders`, their names stand before those of the files.
+        """`more` are other packages with files of this kind; with `folders`, their names begin the names of the files.
 
         `besides` are folders, or names, that are not of this kind, or have a registry of their own.
         """
