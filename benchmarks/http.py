@@ -21,8 +21,7 @@ from unswayed.run.engine import run_system
 from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.systems.asking import Asking
 from unswayed.systems.opening import open_system
-from unswayed.systems.template import Template
-from unswayed.systems.url import PROMPTS
+from unswayed.systems.template import PROMPTS, Template
 
 REQUESTS = 2000
 CONCURRENCY = 32

@@ -50,8 +50,7 @@ from unswayed.storage.suite import Suite
 from unswayed.systems.asking import Asking
 from unswayed.systems.device import using
 from unswayed.systems.opening import open_system
-from unswayed.systems.prices import prices_of
-from unswayed.systems.system import System
+from unswayed.systems.system import System, prices_of
 from unswayed.systems.template import Template
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.presets import expand

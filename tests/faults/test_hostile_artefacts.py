@@ -26,13 +26,13 @@ from unswayed.base.errors import DataError, StoredFileError, UnswayedError, Usag
 from unswayed.base.values import Example, Variant
 from unswayed.collect.study import read_study
 from unswayed.data import read_examples
+from unswayed.data.logs import LoggedSystem
 from unswayed.mitigate.noisy_channel import NoisyChannel
 from unswayed.run.plan import read_plan
 from unswayed.storage.parquet import read_batches
 from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.storage.suite_jsonl import import_suite
 from unswayed.systems.baselines.intent import Intent
-from unswayed.systems.logged import LoggedSystem
 from unswayed.vary.people import read_profiles
 from unswayed.vary.typists import Typists
 
@@ -367,7 +367,7 @@ def test_draws_are_bounded(tmp_path: Path) -> None:
 
 def test_a_packed_log_that_grows_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("inspect_ai")
-    monkeypatch.setattr("unswayed.systems.logged._MOST_LOG", 1 << 20)
+    monkeypatch.setattr("unswayed.data.logs.inspect.MOST_LOG_BYTES", 1 << 20)
     with zipfile.ZipFile(tmp_path / "l.eval", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", bytes(5 << 20))
     with pytest.raises(DataError, match="it would take 5 MB of memory"):

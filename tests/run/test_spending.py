@@ -18,7 +18,7 @@ from unswayed.base.errors import UsageError
 from unswayed.base.values import Estimate
 from unswayed.run.record import Run
 from unswayed.run.spending import Purse, Spending, total
-from unswayed.systems.prices import Prices
+from unswayed.systems.system import Prices
 
 PRICES = ("--price-in", "0.15", "--price-out", "0.60")
 EXAMPLES = 40

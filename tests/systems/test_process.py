@@ -256,11 +256,11 @@ def test_an_interrupted_batch_leaves_no_answers_behind(program, monkeypatch: pyt
     system = program(ECHO)
     assert ask(system, "a") == ["a"]
 
-    def interrupted(self: object, line: bytes) -> int:
+    def interrupted(line: bytes) -> int:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("unswayed.systems.process._Conversation.take", interrupted)
+        patched.setattr("unswayed.systems.process.read_answer", interrupted)
         with pytest.raises(KeyboardInterrupt):
             ask(system, "b", "c")
     assert ask(system, "d") == ["d"]

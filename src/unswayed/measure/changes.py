@@ -24,7 +24,7 @@ from unswayed.run.block import Block, Ints, Kind, first_of_each
 from unswayed.run.plan import MeasurePlan
 from unswayed.run.record import Run
 from unswayed.score import Comparing, Scorer, Stats, WithInputs, comparing_for, due_of, scorers
-from unswayed.systems.reprompt import PROMPT
+from unswayed.systems.template import PROMPT
 
 _MOST_KNOWN = 1 << 14  # pairs of output and gold whose scores are remembered
 

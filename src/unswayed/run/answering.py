@@ -11,8 +11,8 @@ from unswayed.run.workers import Engine
 from unswayed.storage.suite import Manifest, Suite
 from unswayed.systems.asking import Asker, Asking
 from unswayed.systems.opening import open_system
-from unswayed.systems.reprompt import PROMPT
 from unswayed.systems.system import System
+from unswayed.systems.template import PROMPT
 
 
 class Answering(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,8 +26,8 @@ from unswayed.storage.keys import Keyer
 from unswayed.storage.old_edition import refuse_old_edition
 from unswayed.storage.suite import Suite, changed_texts
 from unswayed.storage.untrusted_files import read_bounded
-from unswayed.systems.prices import Prices
-from unswayed.systems.reprompt import PROMPT, shown_template, texts_of
+from unswayed.systems.system import Prices
+from unswayed.systems.template import PROMPT, shown_template, texts_of
 
 _EXAMPLES_A_BLOCK = 200
 _SHOWN = 5  # answers in a notebook

@@ -14,7 +14,7 @@ from unswayed.base.values import Estimate, Output
 from unswayed.score import judge_used
 from unswayed.stats import t_quantile
 from unswayed.storage.answers import AnswerStore
-from unswayed.systems.prices import Prices
+from unswayed.systems.system import Prices
 
 if TYPE_CHECKING:
     from unswayed.run.record import Run

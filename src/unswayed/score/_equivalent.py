@@ -237,8 +237,8 @@ class JudgeRule(EquivalentRule):
     asks = True
 
     def __init__(self, system: str, rubric: str | None) -> None:
-        from unswayed.systems.judge import JudgeSystem
         from unswayed.systems.opening import open_system
+        from unswayed.systems.prompted import JudgeSystem
 
         self._judge = JudgeSystem(open_system(system), rubric)
         self.rubric = self._judge.template.text
@@ -249,7 +249,7 @@ class JudgeRule(EquivalentRule):
         return self._judge.identity
 
     def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
-        from unswayed.systems.judge import verdict
+        from unswayed.systems.prompted import verdict
 
         due = [pair for pair in pairs if self.key(pair.said) and self.key(pair.reference)]
         requests = [

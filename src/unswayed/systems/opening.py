@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from types import MethodType
 from typing import Any, TypeVar, overload
@@ -17,7 +17,7 @@ from unswayed.base.errors import StoredFileError, UnknownName, UnswayedError, Us
 from unswayed.base.ids import content_id
 from unswayed.base.json import decode
 from unswayed.base.own_code import traced, whole
-from unswayed.base.registry import Registry, import_reference
+from unswayed.base.registry import import_reference
 from unswayed.base.secrets import masked_spec
 from unswayed.base.values import Inputs, Json
 from unswayed.systems import systems
@@ -26,8 +26,6 @@ from unswayed.systems.device import chosen, using
 from unswayed.systems.fingerprint import fingerprint
 from unswayed.systems.model_folder import ModelFolder, trust_weights, trusted_hashes
 from unswayed.systems.process import ProcessSystem
-from unswayed.systems.prompted import Prompted
-from unswayed.systems.suggestions import pickled, unknown_system, unpickled
 from unswayed.systems.system import System
 
 Options = Mapping[str, Any]
@@ -66,23 +64,23 @@ def open_system(spec: Spec, kind: type[System] = System, /, **options: Any) -> S
             system.name, system.reference = masked_spec(spec), None
         return system
     if isinstance(spec, str):
-        system = _opened(spec, options)
-        system.reference = (
-            spec,
-            {
-                **options,
-                **({"trust_weights": trusted_hashes()} if trusted_hashes() else {}),
-                **chosen().options(),
-            },
-        )
+        system = _open_spec(spec, options)
+        trusted = {"trust_weights": trusted_hashes()} if trusted_hashes() else {}
+        system.reference = (spec, {**options, **trusted, **chosen().options()})
         return system
-    system = _wrapped(spec, None, options)
-    if system is not spec and (name := _importable(spec)):
-        system.reference = name, options
+    system = _open_object(spec, None, options)
+    if system is not spec:
+        # `module:name`, where another process would find the same thing under it.
+        module, name = getattr(spec, "__module__", None), getattr(spec, "__qualname__", None)
+        found: object = sys.modules.get(str(module)) if module != "__main__" else None
+        for part in str(name).split("."):
+            found = getattr(found, part, None)
+        if found is spec:
+            system.reference = f"{module}:{name}", options
     return system
 
 
-def _opened(spec: str, options: Options) -> System:
+def _open_spec(spec: str, options: Options) -> System:
     scheme, colon, rest = spec.partition(":")
     if colon and scheme in SCHEMES:
         return SCHEMES[scheme](rest, options)
@@ -90,84 +88,101 @@ def _opened(spec: str, options: Options) -> System:
         from unswayed.systems.recognise import Recogniser  # brings the client for URLs, which few need
 
         return open_system(spec, Recogniser, **options)
-    registry = _registry(scheme)
-    if colon and registry is not None:
-        cls = registry.get(scheme)
-        return _made(cls, spec, {**parameters_of(cls, scheme, rest), **options})
-    if colon and not scheme.endswith(".py") and all(part.isidentifier() for part in scheme.split(".")):
-        return _wrapped(_imported(spec), spec, options)
-    if (Path(spec) / "system.json").is_file():
-        return _load(Path(spec), options)
-    if (Path(spec) / "config.json").is_file():
-        return _open_model(Path(spec), options)
-    if (Path(spec) / "config.cfg").is_file():
-        return SCHEMES["spacy"](spec, options)
-    if registry is not None:
-        return _made(registry.get(spec), spec, options)
-    raise unknown_system(spec)
-
-
-def _registry(name: str) -> Registry[Any] | None:
-    """The registry that has this name: that of systems, or that of metrics, which have no folder in their names."""
     from unswayed.systems.metrics import metrics
 
-    return next((registry for registry in (systems, metrics) if name in registry), None)
+    # Metrics have no folder in their names.
+    registry = next((registry for registry in (systems, metrics) if scheme in registry), None)
+    if colon and registry is not None:
+        cls = registry.get(scheme)
+        return make_system(cls, spec, {**spec_parameters(cls, scheme, rest), **options})
+    if colon and not scheme.endswith(".py") and all(part.isidentifier() for part in scheme.split(".")):
+        try:
+            thing = import_reference(spec)
+        except UnswayedError:
+            raise
+        except (Exception, SystemExit) as error:  # the user's own module, whatever it raises
+            raise UsageError(f"{spec} can't be imported:\n\n{traced(error)}\n\nFix the module.{whole()}") from error
+        return _open_object(thing, spec, options)
+    folder = Path(spec)
+    if (folder / "system.json").is_file():
+        return _open_saved(folder, options)
+    if (folder / "config.json").is_file():  # weights if it has some, else the graph
+        graph = not list(folder.glob("model*.safetensors")) and any(folder.rglob("*.onnx"))
+        return SCHEMES["onnx" if graph else "hf"](spec, options)
+    if (folder / "config.cfg").is_file():
+        return SCHEMES["spacy"](spec, options)
+    if registry is not None:
+        return make_system(registry.get(spec), spec, options)
+    raise _unknown_system(spec, [*systems.names(), *metrics.names()])
 
 
-def parameters_of(cls: type[System], name: str, text: str) -> dict[str, Any]:
+def _open_saved(folder: Path, options: Options) -> System:
+    if options:
+        raise UsageError(f"{folder} is a saved system and takes no options: {', '.join(options)}.")
+    file = folder / "system.json"
+    try:
+        name = str(decode(file.read_bytes())["system"])
+    except (msgspec.MsgspecError, UnicodeDecodeError, KeyError, TypeError) as error:
+        raise StoredFileError(f"{file}: this does not name its system ({error}). Train and save it again.") from error
+    if name not in systems:
+        raise StoredFileError(f"{file}: {UnknownName('system', name, systems.names(), 'unswayed list systems')}")
+    return systems.get(name).load(folder)
+
+
+def spec_parameters(cls: type[System], name: str, text: str) -> dict[str, Any]:
     """What follows a registered name: `key=value,key=value`, or the system that it is put around."""
     known = inspect.signature(cls).parameters
-    first = text.partition("=")[0]
-    if "system" in known and first not in known:
+    if "system" in known and text.partition("=")[0] not in known:
         return {"system": text}
-    told = dict(part.partition("=")[::2] for part in text.split(",") if part)
-    wrong = next((key for key in told if key not in known), None)
+    given = dict(part.partition("=")[::2] for part in text.split(",") if part)
+    wrong = next((key for key in given if key not in known), None)
     if wrong is not None and not _takes_any(known):
         raise UnknownName(f"parameter of {name}", wrong, known)
-    return {key: _typed(known.get(key), name, key, value) for key, value in told.items()}
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        # Of the default's type, or, without one, JSON where it is such.
+        default = known[key].default if key in known else None
+        if isinstance(default, str):
+            found[key] = value
+            continue
+        try:
+            if isinstance(default, (int, float)) and not isinstance(default, bool):
+                found[key] = type(default)(value)
+            else:
+                found[key] = msgspec.json.decode(value)
+        except msgspec.DecodeError:
+            found[key] = value
+        except ValueError as error:
+            raise UsageError(f"{name} can't be made with {key}={value}: {error}.") from error
+    return found
 
 
 def _takes_any(parameters: Mapping[str, inspect.Parameter]) -> bool:
     return any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
-def _typed(parameter: inspect.Parameter | None, name: str, key: str, text: str) -> Any:
-    """A parameter's value from text: of the default's type, or, without one, JSON where it is such."""
-    default = parameter.default if parameter else None
-    if isinstance(default, str):
-        return text
+def _open_command(text: str, options: Options) -> System:
     try:
-        if isinstance(default, (int, float)) and not isinstance(default, bool):
-            return type(default)(text)
-        return msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return text
+        command = shlex.split(text)
     except ValueError as error:
-        raise UsageError(f"{name} can't be made with {key}={text}: {error}.") from error
-
-
-def _open_command(rest: str, options: Options) -> System:
-    try:
-        command = shlex.split(rest)
-    except ValueError as error:
-        raise UsageError(f"cmd:{rest} can't be split into words: {error}.") from error
+        raise UsageError(f"cmd:{text} can't be split into words: {error}.") from error
     if not command:
         raise UsageError("cmd: needs a command, as in cmd:node answer.js.")
-    return _made(ProcessSystem, f"cmd:{rest}", {"command": command, "name": f"cmd:{rest}", **options})
+    return make_system(ProcessSystem, f"cmd:{text}", {"command": command, "name": f"cmd:{text}", **options})
 
 
-def _open_url(scheme: str, rest: str, options: Options) -> System:
+def _open_url(address: str, options: Options) -> System:
     from unswayed.systems.url import ChatSystem, JsonSystem
 
-    url, _, model = f"{scheme}:{rest}".partition("#")
-    told = {"url": url, **({"model": model} if model else {}), **options}
-    chats = [name for name in _CHAT if name in told]
-    if chats and "model" not in told:
+    url, _, model = address.partition("#")
+    given = {"url": url, **({"model": model} if model else {}), **options}
+    chats = [name for name in _CHAT if name in given]
+    if chats and "model" not in given:
         raise UsageError(
-            f"{_spelt(chats[0])} is for a server that chats as OpenAI's does, and that needs a model: add "
+            f"{_option_name(chats[0])} is for a server that chats as OpenAI's does, and that needs a model: add "
             f"{option('model')} with its name. Without a model, {url} is sent the inputs as JSON."
         )
-    return _made(ChatSystem if "model" in told else JsonSystem, url, told)
+    return make_system(ChatSystem if "model" in given else JsonSystem, url, given)
 
 
 def _open_hf(path: str, options: Options) -> System:
@@ -176,13 +191,7 @@ def _open_hf(path: str, options: Options) -> System:
         raise UsageError(
             f"{path} holds a {folder.architecture}, which answers nothing by itself. Train it: unswayed train hf."
         )
-    return _made(systems.get(folder.kind), f"hf:{path}", {"path": path, **options})
-
-
-def _open_model(folder: Path, options: Options) -> System:
-    """A folder with a config.json: weights if it has some, else the graph."""
-    graph = not list(folder.glob("model*.safetensors")) and any(folder.rglob("*.onnx"))
-    return (_open_onnx if graph else _open_hf)(str(folder), options)
+    return make_system(systems.get(folder.kind), f"hf:{path}", {"path": path, **options})
 
 
 def _open_onnx(path: str, options: Options) -> System:
@@ -193,66 +202,52 @@ def _open_onnx(path: str, options: Options) -> System:
         raise UsageError(
             f"{path} holds a {folder.architecture}; of ONNX graphs, classifiers, taggers and readers can be asked."
         )
-    return _made(systems.get(folder.kind), f"onnx:{path}", {"path": path, **options})
+    return make_system(systems.get(folder.kind), f"onnx:{path}", {"path": path, **options})
 
 
 def _open_sklearn(path: str, options: Options) -> System:
-    if pickled(path):
-        raise unpickled(path)
-    return _open_named("sklearn/skops", "sklearn", path, options)
+    if Path(path).suffix.lower() in _PICKLES:
+        new = f"{Path(path).stem}.skops"
+        load = f'"import joblib, skops.io as io; io.dump(joblib.load({path!r}), {new!r})"'
+        raise UsageError(
+            f"{path} is a pickle, and to open a pickle can run any code. If you trust the file, save the model with "
+            f"skops:\n\n  pip install skops\n  python -c {load}\n\n"
+            f"Then use sklearn:{new}. Or load the model in a function of your own, and use module:function."
+        )
+    return make_system(systems.get("sklearn/skops"), f"sklearn:{path}", {"path": path, **options})
 
 
-def _open_named(name: str, scheme: str, path: str, options: Options) -> System:
-    return _made(systems.get(name), f"{scheme}:{path}", {"path": path, **options})
-
-
-def _open_logged(path: str, options: Options) -> System:
-    from unswayed.systems.logged import LoggedSystem
-
-    return _made(LoggedSystem, f"logged:{path}", {"path": path, **options})
-
-
-def _open_judge(rest: str, options: Options) -> System:
-    from unswayed.systems.judge import JudgeSystem
+def _open_judge(spec: str, options: Options) -> System:
+    from unswayed.systems.prompted import JudgeSystem
 
     own = {name: value for name, value in options.items() if name == "rubric"}
     others = {name: value for name, value in options.items() if name not in own}
-    return _made(JudgeSystem, f"judge:{rest}", {"system": open_system(rest, **others), **own})
+    return make_system(JudgeSystem, f"judge:{spec}", {"system": open_system(spec, **others), **own})
 
 
-# What stands before the first colon → who opens the rest.
+def _open_logged(path: str, options: Options) -> System:
+    # By its name: data builds on systems, so that this module can't import from there.
+    logged: type[System] = import_module("unswayed.data.logs").LoggedSystem
+    return make_system(logged, f"logged:{path}", {"path": path, **options})
+
+
+# What stands before the first colon → what opens the rest.
 SCHEMES: dict[str, Callable[[str, Options], System]] = {
     "cmd": _open_command,
-    "http": partial(_open_url, "http"),
-    "https": partial(_open_url, "https"),
+    "http": lambda rest, options: _open_url(f"http:{rest}", options),
+    "https": lambda rest, options: _open_url(f"https:{rest}", options),
     "hf": _open_hf,
     "judge": _open_judge,
     "logged": _open_logged,
     "onnx": _open_onnx,
     "sklearn": _open_sklearn,
-    "spacy": partial(_open_named, "spacy/pipeline", "spacy"),
+    "spacy": lambda path, options: make_system(
+        systems.get("spacy/pipeline"), f"spacy:{path}", {"path": path, **options}
+    ),
 }
 
 
-def _imported(reference: str) -> object:
-    try:
-        return import_reference(reference)
-    except UnswayedError:
-        raise
-    except (Exception, SystemExit) as error:  # the user's own module, whatever it raises
-        raise UsageError(f"{reference} can't be imported:\n\n{traced(error)}\n\nFix the module.{whole()}") from error
-
-
-def _importable(thing: object) -> str | None:
-    """`module:name` where another process would find the same thing under it."""
-    module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
-    found: object = sys.modules.get(str(module)) if module != "__main__" else None
-    for part in str(name).split("."):
-        found = getattr(found, part, None)
-    return f"{module}:{name}" if found is thing and thing is not None else None
-
-
-def _wrapped(thing: object, name: str | None, options: Options) -> System:
+def _open_object(thing: object, name: str | None, options: Options) -> System:
     """A system, a class of systems, or anything that can be called, as a system."""
     shown = name or str(getattr(thing, "__qualname__", type(thing).__qualname__))
     if isinstance(thing, System):
@@ -260,7 +255,7 @@ def _wrapped(thing: object, name: str | None, options: Options) -> System:
             raise UsageError(f"{shown} is made already and takes no options: {', '.join(options)}.")
         return thing
     if inspect.isclass(thing) and issubclass(thing, System):
-        return _made(thing, name or "", options)
+        return make_system(thing, name or "", options)
     if inspect.isclass(thing) and any("__call__" in vars(c) for c in thing.__mro__):
         thing = _call(thing, shown, {})
     if inspect.isclass(thing) and callable(getattr(thing, "predict", None)):
@@ -270,26 +265,27 @@ def _wrapped(thing: object, name: str | None, options: Options) -> System:
         )
     if isinstance(thing, MethodType) and thing.__name__ == "predict" and hasattr(thing.__self__, "get_params"):
         thing = thing.__self__  # of a model like scikit-learn's, which reads texts or columns
-    if corrects(thing):
-        return _corrector(thing, shown, options)
-    if kind := _known_object(thing):
-        return _made(kind, shown, {"model": thing, "name": name, **options})
-    if not callable(thing):
-        raise UsageError(
-            f"{name or 'The system'} is {thing!r:.60}, which can't be called. Give a function, a fitted model, or a "
-            f"text such as module:function."
-        )
-    return _made(CallableSystem, shown, {"function": thing, "name": name, **options})
+    if any(callable(getattr(thing, method, None)) for method in ("correct_batch", "correct")):
+        return _open_corrector(thing, shown, options)
+    if any(f"{c.__module__}.{c.__qualname__}" == "transformers.pipelines.base.Pipeline" for c in type(thing).__mro__):
+        from unswayed.systems.hf._pipeline import HfPipeline
+
+        return make_system(HfPipeline, shown, {"model": thing, "name": name, **options})
+    if callable(thing):
+        return make_system(CallableSystem, shown, {"function": thing, "name": name, **options})
+    if callable(getattr(thing, "predict", None)):
+        return make_system(FittedModel, shown, {"model": thing, "name": name, **options})
+    raise UsageError(
+        f"{name or 'The system'} is {thing!r:.60}, which can't be called. Give a function, a fitted model, or a "
+        f"text such as module:function."
+    )
 
 
-def corrects(thing: object) -> bool:
-    """Does it correct texts as pycorrector's objects, or their classes, do?"""
-    methods = ("correct_batch", "correct")
-    return not isinstance(thing, System) and any(callable(getattr(thing, method, None)) for method in methods)
+def _open_corrector(thing: Any, name: str, options: Options) -> System:
+    """A library's corrector, such as pycorrector's, or its class, as a system of `{"text": …}`.
 
-
-def _corrector(thing: Any, name: str, options: Options) -> System:
-    """A library's corrector as a system of `{"text": …}`: all texts at once where it can, else one by one."""
+    All texts are corrected at once where it can, else one by one.
+    """
     if inspect.isclass(thing):
         made = _call(thing, name, options)
         decides = [fingerprint(thing), options]
@@ -306,59 +302,43 @@ def _corrector(thing: Any, name: str, options: Options) -> System:
     return CallableSystem(answer, name=name, identity=f"{name} {content_id(decides, 16)}")
 
 
-def _known_object(thing: object) -> type[System] | None:
-    """The system for objects that are not simply called: pipelines of transformers', fitted ones with predict."""
-    if any(f"{c.__module__}.{c.__qualname__}" == "transformers.pipelines.base.Pipeline" for c in type(thing).__mro__):
-        from unswayed.systems.hf._pipeline import HfPipeline
-
-        return HfPipeline
-    if not callable(thing) and callable(getattr(thing, "predict", None)):
-        return FittedModel
-    return None
-
-
-def _made(cls: type[System], name: str, options: Options) -> System:
+def make_system(cls: type[System], name: str, options: Options) -> System:
     """An instance of the class, which knows all of the options."""
     parameters = inspect.signature(cls).parameters
     if "prompt" in options and "prompt" not in parameters and cls.prompted:
-        prompt = options["prompt"]
-        return Prompted(_made(cls, name, {k: v for k, v in options.items() if k != "prompt"}), prompt)
-    if not _takes_any(parameters):
-        unknown = [option for option in options if option not in parameters]
-        if unknown:
-            near = nearest(unknown[0], parameters)
-            raise UsageError(
-                f"{name or cls.__name__} has no option {', '.join(map(repr, unknown))}."
-                + (f" Did you mean {near!r}?" if near else _offered(unknown[0], parameters))
-            )
+        from unswayed.systems.prompted import PromptedSystem
+
+        others = {name: value for name, value in options.items() if name != "prompt"}
+        return PromptedSystem(make_system(cls, name, others), options["prompt"])
+    unknown = [] if _takes_any(parameters) else [name for name in options if name not in parameters]
+    if unknown:
+        wrong, near = unknown[0], nearest(unknown[0], parameters)
+        known = [p for p in parameters if p not in ("function", "command", "path", "url")]
+        if near:
+            hint = f" Did you mean {near!r}?"
+        elif wrong in ("model", *_CHAT):
+            hint = f" {_option_name(wrong)} is for a URL, such as http://127.0.0.1:8000/v1."
+        else:
+            hint = f" It has: {', '.join(known) or 'none'}."
+        raise UsageError(f"{name or cls.__name__} has no option {', '.join(map(repr, unknown))}.{hint}")
     missing = [
         p.name
         for p in parameters.values()
         if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in options
     ]
+    if missing and hasattr(cls, "train"):
+        at_command_line = option("system").startswith("-")
+        how = "`unswayed train`" if at_command_line else f"{cls.__name__}.train(…), save it to a folder,"
+        raise UsageError(f"{name or cls.__name__} has to be trained. Train one with {how} and name the folder.")
     if missing:
-        raise UsageError(_train_first(cls, name) or f"{name or cls.__name__} needs {', '.join(missing)}.")
+        raise UsageError(f"{name or cls.__name__} needs {', '.join(missing)}.")
     system: System = _call(cls, name or cls.__name__, options)
     system.name = system.name or name
     return system
 
 
-def _spelt(name: str) -> str:
+def _option_name(name: str) -> str:
     return option(name.replace("_", "-"))
-
-
-def _offered(name: str, parameters: Iterable[str]) -> str:
-    if name in ("model", *_CHAT):
-        return f" {_spelt(name)} is for a URL, such as http://127.0.0.1:8000/v1."
-    known = [p for p in parameters if p not in ("function", "command", "path", "url")]
-    return f" It has: {', '.join(known) or 'none'}."
-
-
-def _train_first(cls: type[System], name: str) -> str:
-    if not hasattr(cls, "train"):
-        return ""
-    how = "`unswayed train`" if option("system").startswith("-") else f"{cls.__name__}.train(…), save it to a folder,"
-    return f"{name or cls.__name__} has to be trained. Train one with {how} and name the folder."
 
 
 def _call(cls: type[Any], name: str, options: Options) -> Any:
@@ -370,14 +350,46 @@ def _call(cls: type[Any], name: str, options: Options) -> Any:
         raise UsageError(f"{name} can't be made with these options: {error}") from error
 
 
-def _load(folder: Path, options: Options) -> System:
-    if options:
-        raise UsageError(f"{folder} is a saved system and takes no options: {', '.join(options)}.")
-    file = folder / "system.json"
-    try:
-        name = str(decode(file.read_bytes())["system"])
-    except (msgspec.MsgspecError, UnicodeDecodeError, KeyError, TypeError) as error:
-        raise StoredFileError(f"{file}: this does not name its system ({error}). Train and save it again.") from error
-    if name not in systems:
-        raise StoredFileError(f"{file}: {UnknownName('system', name, systems.names(), 'unswayed list systems')}")
-    return systems.get(name).load(folder)
+_PICKLES = (".joblib", ".pkl", ".pickle", ".sav", ".p", ".pk", ".cloudpickle")
+
+_FORMS = """A system is one of
+  package.module:function   a function that takes a list of inputs and returns a list of outputs, or a fitted object
+                            with predict, as scikit-learn's have, or a pipeline of transformers'
+  cmd:COMMAND               a program that reads and writes JSON lines
+  http(s)://HOST/PATH       a server; with a model, or PATH#MODEL, one that chats as OpenAI's does
+  FOLDER                    a saved system, that is a folder with a system.json
+  hf:FOLDER                 a Hugging Face model, or FOLDER alone where it has a config.json
+  onnx:FOLDER               such a model as an ONNX graph, or FOLDER alone where it has nothing but the graph
+  sklearn:FILE.skops        a scikit-learn model in a skops file
+  spacy:FOLDER              a spaCy pipeline that was saved with to_disk, or FOLDER alone
+  judge:SYSTEM              a system that says if two answers are the same: yes or no to a rubric
+  logged:LOGS               answers that lm_eval or inspect logged, or JSON lines of inputs and outputs
+  whisper:FOLDER            a recogniser of speech; also sherpa:FOLDER, sherpa/KIND:FOLDER, pocketsphinx and
+                            command:COMMAND, a program that is run once for each file
+  NAME                      a registered system: {names}
+  NAME:key=value,key=value  a registered system with these parameters
+  NAME:SYSTEM               a registered system around another one, as in mitigate/correct:FOLDER"""
+
+
+def _unknown_system(spec: str, names: list[str]) -> UsageError:
+    """The error for a text that opens no system: the nearest one that would, or the forms that there are."""
+    folder = Path(spec)
+    # `module:function` for what was meant by my.answer, my.py:answer, src/my.py or my, if there is such a module.
+    place, colon, name = spec.partition(":")
+    if place.endswith(".py"):
+        module, name = place[:-3].strip("./").replace("/", "."), name or "predict"
+    elif colon:
+        module = ""
+    else:
+        module, _, name = place.rpartition(".") if "." in place else (place, "", "predict")
+    near = nearest(spec, names)
+    if module and all(part.isidentifier() for part in [*module.split("."), name]):
+        file = Path(*module.split("."))
+        if file.with_suffix(".py").is_file() or (file / "__init__.py").is_file():
+            near = f"{module}:{name}"
+    what = f"The folder {spec!r} has no system.json." if folder.is_dir() else f"There is no system {spec!r}."
+    if near:
+        return UsageError(f"{what} Did you mean {near!r}?")
+    if folder.suffix.lower() in (".skops", *_PICKLES) and folder.is_file():
+        return UsageError(f"{what} For a scikit-learn model, use sklearn:{spec}.")
+    return UsageError(f"{what} {_FORMS.format(names=', '.join(names) or 'none')}")

@@ -1,15 +1,22 @@
-"""A program in any language as a system: it reads a JSON request a line and writes a JSON answer a line."""
+"""A program in any language as a system: it reads a JSON request a line and writes a JSON answer a line.
+
+Nothing that the program does can block this process or outlive it.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import selectors
 import shlex
 import shutil
+import signal
+import subprocess
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from queue import LifoQueue
 from threading import Event, Lock
@@ -21,15 +28,220 @@ from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.ids import content_id, file_hash
 from unswayed.base.secrets import masked_command, masked_spec
 from unswayed.base.values import Inputs, Json
-from unswayed.systems.child import BrokeOff, Child, Closed
 from unswayed.systems.fingerprint import source_id
 from unswayed.systems.system import Failed, System, plain
 
-MAX_LINE = 64 << 20
+_TICK = 0.2  # seconds between looks at the clock and at the process
+_PIECE = 1 << 20  # bytes read or written at once
+_STDERR_KEPT = 8192  # bytes
+
+
+class BrokeOff(Exception):
+    """The process died, fell silent, or wrote what is not an answer. It is of no more use."""
+
+    def __init__(self, what: str, silent: bool = False) -> None:
+        super().__init__(what)
+        self.silent = silent
+
+
+class Closed(Exception):
+    """The system was closed while it was asked."""
+
+
+class ChildProcess:
+    """Used by one thread at a time. All three pipes are served from one loop, so none can fill up and stall."""
+
+    def __init__(
+        self, command: Sequence[str], max_line: int, stop: Event, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._max_line = max_line
+        self._stop = stop
+        self.asked = 0
+        pipe = subprocess.PIPE
+        env = {**os.environ, **environment} if environment else None
+        try:
+            # Its own session: Ctrl-C is ours to handle, and its whole group can be ended.
+            self._process = subprocess.Popen(  # noqa: S603
+                command, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=env
+            )
+        except OSError as error:
+            raise UsageError(f"The command {command[0]!r} can't be started: {error.strerror or error}.") from error
+        assert self._process.stdin and self._process.stdout and self._process.stderr  # noqa: PT018
+        self._in, self._out, self._err = self._process.stdin, self._process.stdout, self._process.stderr
+        self._selector = selectors.DefaultSelector()
+        for stream in (self._in, self._out, self._err):
+            os.set_blocking(stream.fileno(), False)
+        self._selector.register(self._out, selectors.EVENT_READ)
+        self._selector.register(self._err, selectors.EVENT_READ)
+        self._unsent = memoryview(b"")
+        self._read = bytearray()
+        self._searched = 0  # bytes of `_read` in which there is no line end
+        self._ended = False
+        self._stderr = b""
+
+    def exchange(
+        self, request: bytes, waiting: Collection[int], take: Callable[[bytes], None], patience: Callable[[], float]
+    ) -> None:
+        """Sends `request` and gives each line to `take`, until that has emptied `waiting`.
+
+        `patience()` is how long the next answer may be waited for.
+        """
+        self.asked += len(waiting)
+        self._unsent = memoryview(request)
+        with suppress(KeyError):
+            self._selector.unregister(self._in)
+        if not self._in.closed:
+            self._selector.register(self._in, selectors.EVENT_WRITE)
+        since = time.monotonic()
+        while waiting:
+            if self._stop.is_set():
+                raise Closed
+            quiet = not self._serve_pipes()
+            for line in self._lines():
+                take(line)
+                since = time.monotonic()
+                if not waiting:
+                    return
+            if self._ended or (quiet and self._has_ended(0)):
+                raise BrokeOff(self._cause_of_death())
+            if time.monotonic() - since > (allowed := patience()):
+                begun = bytes(self._read[:200]).decode(errors="replace")
+                hint = (
+                    f"it wrote {begun!r} without ending the line"
+                    if begun
+                    else "does it flush its output after each line?"
+                )
+                raise BrokeOff(f"gave no answer within {allowed:g} s ({hint}){self._last_words()}", silent=True)
+
+    def output(self, patience: float) -> bytes:
+        """All that it writes until it ends; raises BrokeOff where it fails, or takes more than `patience` seconds."""
+        self._in.close()
+        until = time.monotonic() + patience
+        while not self._ended:
+            if self._stop.is_set():
+                raise Closed
+            self._serve_pipes()
+            if len(self._read) > self._max_line:
+                raise BrokeOff(f"wrote more than {self._max_line:,} bytes")
+            if time.monotonic() > until:
+                raise BrokeOff(f"did not end within {patience:g} s{self._last_words()}", silent=True)
+        cause = self._cause_of_death()
+        if self._process.returncode != 0:
+            raise BrokeOff(cause)
+        return bytes(self._read)
+
+    def _serve_pipes(self) -> bool:
+        """Waits a tick for something to read or write, and does it. Was there anything?"""
+        events = self._selector.select(_TICK)
+        for key, _ in events:
+            if key.fileobj is self._in:
+                try:
+                    sent = os.write(self._in.fileno(), self._unsent[:_PIECE])
+                except BlockingIOError:
+                    continue
+                except BrokenPipeError:  # it no longer reads; what it has written may still come
+                    sent = len(self._unsent)
+                self._unsent = self._unsent[sent:]
+                if not self._unsent:
+                    self._selector.unregister(self._in)
+            elif key.fileobj is self._out:
+                with suppress(BlockingIOError):
+                    piece = os.read(self._out.fileno(), _PIECE)
+                    self._read += piece
+                    if not piece:
+                        self._ended = True
+                        self._selector.unregister(self._out)
+            else:
+                self._read_stderr()
+        return bool(events)
+
+    def _read_stderr(self) -> None:
+        with suppress(BlockingIOError):
+            piece = os.read(self._err.fileno(), _PIECE)
+            self._stderr = (self._stderr + piece)[-_STDERR_KEPT:]
+            if not piece:
+                self._selector.unregister(self._err)
+
+    def _lines(self) -> Iterator[bytes]:
+        while (end := self._read.find(b"\n", self._searched)) >= 0:
+            line = bytes(self._read[:end])
+            del self._read[: end + 1]
+            self._searched = 0
+            if len(line) > self._max_line:
+                break
+            if line.strip():
+                yield line
+        else:
+            self._searched = len(self._read)
+            if self._searched <= self._max_line:
+                return
+        raise BrokeOff(f"wrote a line of more than {self._max_line:,} bytes")
+
+    def _cause_of_death(self) -> str:
+        """How it ended, with its last words."""
+        self._has_ended(1.0)
+        with suppress(KeyError):  # what it wrote just before it died
+            while self._selector.get_key(self._err) and self._selector.select(0):
+                self._read_stderr()
+        if not self._has_ended(0):
+            return "closed its standard output" + self._last_words()
+        self.end()
+        code = self._process.returncode
+        if code >= 0:
+            return f"ended with code {code}{self._last_words()}"
+        known = {number.value: number.name for number in signal.Signals}
+        return f"was ended by {known.get(-code, f'signal {-code}')}{self._last_words()}"
+
+    def _last_words(self) -> str:
+        """The last lines of its standard error, for an error message."""
+        lines = self._stderr.decode(errors="replace").strip().splitlines()
+        return f". Its standard error ends: {' | '.join(lines[-5:])[-1000:]}" if lines else ""
+
+    def _has_ended(self, seconds: float) -> bool:
+        """Has it ended, or does it within the time? It is not reaped, so that its group keeps its number."""
+        if self._process.returncode is not None:
+            return True
+        until = time.monotonic() + seconds
+        while os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(0.005)
+        return True
+
+    def end(self, grace: float = 0.0) -> None:
+        """Ends the process and all that it started; with `grace` seconds to leave by itself first."""
+        self._in.close()
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError, PermissionError):
+                if grace and not self._has_ended(grace):
+                    os.killpg(self._process.pid, signal.SIGTERM)
+                    self._has_ended(grace)
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self._out.close()
+        self._err.close()
+        self._selector.close()
+
+
+MAX_LINE = 64 << 20  # bytes
 _SCRIPTS = (".py", ".js", ".mjs", ".ts", ".rb", ".pl", ".sh", ".r", ".R", ".jl", ".lua", ".php")
 _GRACE = 2.0  # seconds in which a process may leave by itself at close
 _FALSE_STARTS = 5  # processes that break off before the first answer of all: the program does not work
 _IN_A_ROW = 100  # the same after it has worked: no run of bad items is that long
+
+
+class _Seat:
+    """A place for one process, whichever fills it now, and the count of all that was asked there."""
+
+    def __init__(self) -> None:
+        self.child: ChildProcess | None = None
+        self.asked = 0
+
+    def leave(self, grace: float = 0.0) -> None:
+        child, self.child = self.child, None
+        if child is not None:
+            child.end(grace)
 
 
 class ProcessSystem(System):
@@ -47,11 +259,18 @@ class ProcessSystem(System):
         start_timeout: float = 240.0, concurrency: int = 1, batch_size: int = 64, max_line: int = MAX_LINE,
         environment: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
-        self.command = _checked(command)
+        if isinstance(command, str) or not command:
+            raise UsageError(
+                'A command is a list such as ["node", "answer.js"]; as one text it is "cmd:node answer.js".'
+            )
+        if shutil.which(command[0]) is None:
+            raise UsageError(
+                f"The command {command[0]!r} is not found, or may not be run. Is it installed and on the PATH?"
+            )
         if timeout <= 0 or start_timeout < 0 or concurrency < 1:
             raise UsageError("timeout must be more than 0, start_timeout 0 or more, and concurrency 1 or more.")
-        kept = masked_command(self.command)
-        self.name = masked_spec(name) if name else shlex.join(kept)
+        self.command = list(command)
+        self.name = masked_spec(name) if name else shlex.join(masked_command(self.command))
         self.concurrency, self.batch_size = concurrency, batch_size
         self._timeout, self._start_timeout, self._max_line = timeout, start_timeout, max_line
         self._identity = f"cmd {command_id(self.command)}" if identity is None else identity
@@ -68,7 +287,13 @@ class ProcessSystem(System):
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         if not batch:
             return []
-        seat = self._take()
+        seat: _Seat | None = None
+        with self._closing:
+            if self._free.empty() and len(self._seats) < self.concurrency:
+                seat = _Seat()
+                self._seats.append(seat)
+        if seat is None:
+            seat = self._free.get()
         try:
             return self._ask(seat, batch)
         except Closed:
@@ -79,14 +304,6 @@ class ProcessSystem(System):
             raise
         finally:
             self._free.put(seat)
-
-    def _take(self) -> _Seat:
-        """A free seat, or a new one where there may be more."""
-        with self._closing:
-            if self._free.empty() and len(self._seats) < self.concurrency:
-                self._seats.append(_Seat())
-                return self._seats[-1]
-        return self._free.get()
 
     def close(self) -> None:
         with self._closing:
@@ -121,80 +338,45 @@ class ProcessSystem(System):
         if self._closed.is_set():
             raise Closed
         if seat.child is None:
-            seat.child = Child(self.command, self._max_line, self._closed, self._environment)
-        conversation = _Conversation(self, seat.child.asked == 0, lines, answers)
-        lonely = len(lines) == 1 and seat.child.asked == 0
+            seat.child = ChildProcess(self.command, self._max_line, self._closed, self._environment)
+        waiting, fresh = set(lines), seat.child.asked == 0
+        started: float | None = time.monotonic() if fresh else None  # None as soon as the process has answered
+
+        def take(line: bytes) -> None:
+            nonlocal started
+            n, answer = read_answer(line)
+            if n not in waiting:
+                problem = "a second time" if n in answers else "which was not asked or has been answered before"
+                raise SystemBroken(f"{self.name} answered id {n} {problem}: {_quoted(line)}")
+            waiting.remove(n)
+            answers[n] = answer
+            self._broken_in_a_row = 0
+            if started is not None:
+                self._slowest_start = max(self._slowest_start or 0.0, time.monotonic() - started)
+                started = None
+
+        def patience() -> float:
+            if started is None:
+                return self._timeout
+            known = self._start_timeout if self._slowest_start is None else 2 * self._slowest_start
+            return self._timeout + min(self._start_timeout, known)
+
         try:
-            seat.child.exchange(
-                b"".join(lines.values()), conversation.waiting, conversation.take, conversation.patience
-            )
+            seat.child.exchange(b"".join(lines.values()), waiting, take, patience)
         except BrokeOff as problem:
             seat.leave()
-            self._broken(problem)
-            if lonely or (problem.silent and len(lines) == 1):
-                answers.update({n: Failed(f"the process {problem}", final) for n in conversation.waiting})
-
-    def _broken(self, problem: BrokeOff) -> None:
-        self._broken_in_a_row += 1
-        limit = _FALSE_STARTS if self._slowest_start is None else _IN_A_ROW
-        if self._broken_in_a_row >= limit:
-            never = " before its first answer" if self._slowest_start is None else ""
-            raise SystemBroken(f"{self.name} broke off {limit} times in a row{never}. The last time it {problem}")
-
-    def answered(self, first_after: float | None) -> None:
-        """Notes that a process works and, for the first answer of a new one, how long it took to start."""
-        self._broken_in_a_row = 0
-        if first_after is not None:
-            self._slowest_start = max(self._slowest_start or 0.0, first_after)
-
-    def patience(self, starting: bool) -> float:
-        if not starting:
-            return self._timeout
-        if self._slowest_start is None:
-            return self._timeout + self._start_timeout
-        return self._timeout + min(self._start_timeout, 2 * self._slowest_start)
+            self._broken_in_a_row += 1
+            limit = _FALSE_STARTS if self._slowest_start is None else _IN_A_ROW
+            if self._broken_in_a_row >= limit:
+                never = " before its first answer" if self._slowest_start is None else ""
+                raise SystemBroken(
+                    f"{self.name} broke off {limit} times in a row{never}. The last time it {problem}"
+                ) from problem
+            if len(lines) == 1 and (fresh or problem.silent):
+                answers.update({n: Failed(f"the process {problem}", final) for n in waiting})
 
 
-class _Seat:
-    """A place for one process, whichever fills it now, and the count of all that was asked there."""
-
-    def __init__(self) -> None:
-        self.child: Child | None = None
-        self.asked = 0
-
-    def leave(self, grace: float = 0.0) -> None:
-        child, self.child = self.child, None
-        if child is not None:
-            child.end(grace)
-
-
-class _Conversation:
-    """What is asked of one process in one go, and what is still to be answered."""
-
-    def __init__(
-        self, system: ProcessSystem, new: bool, lines: dict[int, bytes], answers: dict[int, Json | Failed]
-    ) -> None:
-        self._system = system
-        self._answers = answers
-        self._starting = time.monotonic() if new else None
-        self.waiting = set(lines)
-
-    def patience(self) -> float:
-        return self._system.patience(self._starting is not None)
-
-    def take(self, line: bytes) -> int:
-        n, answer = _answer(line)
-        if n not in self.waiting:
-            problem = "a second time" if n in self._answers else "which was not asked or has been answered before"
-            raise SystemBroken(f"{self._system.name} answered id {n} {problem}: {_quoted(line)}")
-        self.waiting.remove(n)
-        self._answers[n] = answer
-        self._system.answered(None if self._starting is None else time.monotonic() - self._starting)
-        self._starting = None
-        return n
-
-
-def _answer(line: bytes) -> tuple[int, Json | Failed]:
+def read_answer(line: bytes) -> tuple[int, Json | Failed]:
     """The id and the answer that a line holds."""
     try:
         value = msgspec.json.decode(line)
@@ -220,20 +402,13 @@ def _quoted(line: bytes) -> str:
     return repr(text[:200]) + ("…" if len(line) > 200 else "")
 
 
-def _checked(command: Sequence[str]) -> list[str]:
-    if isinstance(command, str) or not command:
-        raise UsageError('A command is a list such as ["node", "answer.js"]; as one text it is "cmd:node answer.js".')
-    if shutil.which(command[0]) is None:
-        raise UsageError(
-            f"The command {command[0]!r} is not found, or may not be run. Is it installed and on the PATH?"
-        )
-    return list(command)
-
-
 def command_id(command: Sequence[str]) -> str:
     """The command line without keys, and the content of the files that it names, also as in `--model=FILE`, of the
     program, and of what a script among them imports or names."""
-    files: list[Json] = sorted([name, _content(Path(name))] for name in files_in(command))
+    named = [(name, Path(name)) for name in files_in(command)]
+    files: list[Json] = sorted(
+        [name, source_id(file) if file.suffix in _SCRIPTS else file_hash(file)] for name, file in named
+    )
     program = shutil.which(command[0]) if command else None
     if program and not _INTERPRETERS.match(Path(program).name) and not os.path.isfile(command[0]):
         files.append(["", file_hash(Path(program))])
@@ -245,10 +420,6 @@ _INTERPRETERS = re.compile(
     r"(python|node|ruby|perl|php|java|bash|sh|zsh|dash|deno|bun|julia|Rscript|lua|dotnet|env|uv|npx|docker|podman|go)"
     r"[\d.]*(\.exe)?$"
 )
-
-
-def _content(file: Path) -> Json:
-    return source_id(file) if file.suffix in _SCRIPTS else file_hash(file)
 
 
 def files_in(command: Sequence[str] | str) -> list[str]:

@@ -18,10 +18,9 @@ from unswayed.base.secrets import masked_spec, masked_url
 from unswayed.base.values import Failed, Inputs, Json
 from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import ask
-from unswayed.systems.child import BrokeOff, Child
 from unswayed.systems.device import speech_place
 from unswayed.systems.http.client import Client, HttpSettings, Malformed, Unanswered
-from unswayed.systems.process import MAX_LINE, command_id
+from unswayed.systems.process import MAX_LINE, BrokeOff, ChildProcess, command_id
 from unswayed.systems.system import System, SystemAround
 from unswayed.systems.url import HttpSystem
 
@@ -222,7 +221,7 @@ class RecogniserCommand(Recogniser):
         return command_id(self._words)
 
     def hear(self, path: Path) -> str:
-        child = Child([*self._words, str(path)], MAX_LINE, self._closed)
+        child = ChildProcess([*self._words, str(path)], MAX_LINE, self._closed)
         try:
             written = child.output(self._timeout)
         except BrokeOff as problem:

@@ -1,4 +1,4 @@
-"""The contract of whatever answers: inputs in, outputs out, an identity that pins it down; outputs as plain JSON."""
+"""The contract of whatever answers: inputs in, outputs out as plain JSON, an identity that pins it down, prices."""
 
 from __future__ import annotations
 
@@ -7,14 +7,48 @@ from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from unswayed.base.errors import UsageError
+import msgspec
+
+from unswayed.base.errors import UsageError, option
 from unswayed.base.values import Failed, Inputs, Json
-from unswayed.systems.prices import Prices
 
 if TYPE_CHECKING:
     from unswayed.storage.suite import Suite
 
-__all__ = ["Failed", "System", "SystemAround", "plain", "plain_each"]
+__all__ = ["Failed", "Prices", "System", "SystemAround", "plain", "plain_each", "prices_of", "token_costs"]
+
+
+_MILLION = 1_000_000
+
+
+class Prices(msgspec.Struct, frozen=True):
+    """What a million tokens cost that a model reads, and that it writes."""
+
+    tokens_in: float
+    tokens_out: float
+
+    def cost(self, tokens_in: float | None, tokens_out: float | None) -> float:
+        """Of so many tokens; those that are not known cost nothing."""
+        return (self.tokens_in * (tokens_in or 0) + self.tokens_out * (tokens_out or 0)) / _MILLION
+
+
+def prices_of(price_in: object, price_out: object, whose: str = "") -> Prices | None:
+    """Prices as options give them, None where there are none; what one of them alone leaves out costs nothing."""
+    given = {f"{whose}price-in": price_in, f"{whose}price-out": price_out}
+    for name, price in given.items():
+        number = isinstance(price, (int, float)) and not isinstance(price, bool)
+        if price is not None and not (number and 0 <= float(price) < float("inf")):  # type: ignore[arg-type]
+            raise UsageError(f"{option(name)} must be a number of 0 or more, for a million tokens, not {price!r:.60}.")
+    if price_in is None and price_out is None:
+        return None
+    return Prices(float(price_in or 0), float(price_out or 0))  # type: ignore[arg-type]
+
+
+def token_costs(tokens: Mapping[str, float], prices: Prices | None) -> dict[str, float]:
+    """The cost as it is counted beside `tokens in` and `tokens out`; empty where it is not known."""
+    if prices is None or not tokens:
+        return {}
+    return {"cost": prices.cost(tokens.get("tokens_in"), tokens.get("tokens_out"))}
 
 
 class System:
@@ -144,30 +178,33 @@ def _plain(value: object, where: str, depth: int) -> Json:
     if value is None or type(value) is bool:
         return value
     if isinstance(value, str):
-        return _text(value, where)
+        return _plain_text(value, where)
     if isinstance(value, float):
-        return _number(float(value), where)
+        if not isfinite(value):
+            raise _NotPlain(f"{where} is {'NaN' if isnan(value) else 'infinite'}")
+        return float(value)
     if isinstance(value, int):
-        return _whole(int(value), where)
+        if not -(1 << 63) <= value < 1 << 64:
+            raise _NotPlain(f"{where} is a whole number of more than 64 bits")
+        return int(value)
     if depth == _DEPTH:
         raise _NotPlain(f"{where:.200} is nested more than {_DEPTH} deep, or holds itself")
     if isinstance(value, (list, tuple)):
         return [_plain(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
     if isinstance(value, Mapping):
-        return {_key(k, where): _plain(v, f"{where}[{k!r:.40}]", depth + 1) for k, v in value.items()}
-    return _plain(_converted(value, where), where, depth + 1)
-
-
-def _converted(value: object, where: str) -> object:
-    """What numpy, torch and their kin say an array or number is; asked by name, so that none is imported."""
+        odd = next((key for key in value if not isinstance(key, str)), None)
+        if odd is not None:
+            raise _NotPlain(f"{where} has a key of type {type(odd).__qualname__}; keys must be texts")
+        return {_plain_text(k, where): _plain(v, f"{where}[{k!r:.40}]", depth + 1) for k, v in value.items()}
+    # What numpy, torch and their kin say an array or number is; asked by name, so that none is imported.
     for method in ("tolist", "item"):
         convert = getattr(value, method, None)
         if callable(convert) and not isinstance(value, type):
-            return convert()
+            return _plain(convert(), where, depth + 1)
     raise _NotPlain(f"{where} is of type {type(value).__module__}.{type(value).__qualname__}, which is not JSON")
 
 
-def _text(value: str, where: str) -> str:
+def _plain_text(value: str, where: str) -> str:
     text = str.__str__(value)  # the characters, also of a str Enum
     if not text.isascii():
         try:
@@ -177,21 +214,3 @@ def _text(value: str, where: str) -> str:
                 f"{where} holds half a surrogate pair at character {error.start}, which is not a text"
             ) from None
     return text
-
-
-def _number(value: float, where: str) -> float:
-    if isfinite(value):
-        return value
-    raise _NotPlain(f"{where} is {'NaN' if isnan(value) else 'infinite'}")
-
-
-def _whole(value: int, where: str) -> int:
-    if -(1 << 63) <= value < 1 << 64:
-        return value
-    raise _NotPlain(f"{where} is a whole number of more than 64 bits")
-
-
-def _key(key: object, where: str) -> str:
-    if isinstance(key, str):
-        return _text(key, where)
-    raise _NotPlain(f"{where} has a key of type {type(key).__qualname__}; keys must be texts")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 
 from unswayed.base.chat import as_sent, chat_of, is_chat
 from unswayed.base.choices import CHOICES, choices_in
@@ -14,16 +13,13 @@ from unswayed.base.secrets import masked_data, masked_url
 from unswayed.base.tool_calls import calls_of
 from unswayed.base.values import CUT_OFF, REFUSED, Inputs, Json
 from unswayed.storage.suite import Suite
-from unswayed.systems.http.chat import Answer, Chat, counted, json_in
+from unswayed.systems.http.chat import Chat, ChatAnswer, json_in, token_counts
 from unswayed.systems.http.client import Client, HttpSettings, Malformed, Unanswered
 from unswayed.systems.http.connection import checked_url, key_for
 from unswayed.systems.meter import spend
-from unswayed.systems.prices import costs, prices_of
-from unswayed.systems.reprompt import prompt_of
-from unswayed.systems.system import Failed, System, plain
-from unswayed.systems.template import Template
+from unswayed.systems.system import Failed, System, plain, prices_of, token_costs
+from unswayed.systems.template import PROMPTS, Template, prompt_of
 
-PROMPTS = files("unswayed.systems") / "prompts"
 _AROUND = " \t\r\n.,;:!?\"'`*()[]。，！？“”‘’「」"  # what models put around a label
 _YES = (("yes", "no"), ("true", "false"), ("1", "0"))
 _NLI = {"premise", "hypothesis"}
@@ -63,7 +59,7 @@ class ChatSystem(System):
         self._template = None if prompt is None else Template.read(prompt, PROMPTS)
         self._system, self._temperature, self._max_tokens = system_message, temperature, max_tokens
         self._json = json
-        self._answers = None if answers is None else _normal(parsed_answers(answers))
+        self._answers = None if answers is None else _by_key(parsed_answers(answers))
         query = masked_url(self._chat.client.url).partition("?")[2]
         decides = [system_message, temperature, max_tokens, masked_data(body), json, self._answers, query]
         self._settings = content_id(decides)
@@ -92,7 +88,8 @@ class ChatSystem(System):
                 raise UsageError(f"The suite's chats are sent as they are: leave out {option('prompt')}.")
             return
         if self._template is None and example.inputs.keys() == _NLI:
-            self._template = Template.read(str(PROMPTS / "nli.txt"))
+            text = (PROMPTS / "nli.txt").read_text(encoding="utf-8")  # which may lie in a zip
+            self._template = Template(text.rstrip("\n"), "nli.txt")
         named = [name for name in example.inputs if name != CHOICES]
         if self._template is None and len(named) == 1 and choices_in(example.inputs):
             self._template = Template(
@@ -102,15 +99,24 @@ class ChatSystem(System):
             raise UsageError(f"{self.name} needs {option('prompt')}, a file that has {_braced(example.inputs)} in it.")
         if self._template is not None:
             self._template.require(example.inputs)
-            _refuse_unasked(suite, [name for name in example.inputs if not self._template.has(name)])
+            unused = [name for name in example.inputs if not self._template.has(name)]
+            for clean, variants in suite.groups() if unused else ():
+                for variant in variants:  # where variants differ in a text that is left out, all are asked the same
+                    name = next((n for n in unused if variant.inputs.get(n) != clean.inputs.get(n)), None)
+                    if name is not None:
+                        raise UsageError(
+                            f"The prompt has no {{{name}}}, in which the suite's variants differ. Put it in."
+                        )
         else:
             self._bare = Template(f"{{{next(iter(example.inputs))}}}")
         if self._answers is None and not self._json and suite.manifest.task == "classify":
-            self._answers = self._expected(_labels(suite))
+            found = {suite.task.label(e.gold) for e in (() if suite.manifest.labels else suite.examples())}
+            labels = list(suite.manifest.labels or sorted(label for label in found if label is not None))
+            self._answers = expected_answers(labels, self._template.text if self._template else "")
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         self._chat.client.retries = self.retries
-        return [self._one(inputs) for inputs in batch]
+        return [self._answer_one(inputs) for inputs in batch]
 
     def used(self) -> dict[str, float]:
         return self._chat.client.used()
@@ -120,48 +126,48 @@ class ChatSystem(System):
         return True
 
     def settings(self) -> dict[str, Json]:
-        sent = {"model": self._chat.model, "temperature": self._temperature, "max_tokens": self._tokens(), "seed": None}
+        sent = {
+            "model": self._chat.model,
+            "temperature": self._temperature,
+            "max_tokens": self._token_limit(),
+            "seed": None,
+        }
         return {**sent, **self._body}
 
     def close(self) -> None:
         self._chat.client.close()
 
-    def _expected(self, labels: list[str]) -> dict[str, Json]:
-        """What the model is expected to say where nobody said so."""
-        asked = set(re.findall(r"\w+", self._template.text.lower())) if self._template else set()
-        pair = _yes_and_no(labels)
-        if pair and {"yes", "no"} <= asked:
-            return dict(zip(("yes", "no"), pair, strict=True))
-        return _normal({label: label for label in labels})
-
-    def _one(self, inputs: Inputs) -> Json | Failed:
+    def _answer_one(self, inputs: Inputs) -> Json | Failed:
+        settings = {"temperature": self._temperature, "max_tokens": self._token_limit()}
         try:
-            answer = self._answer(inputs)
+            if not is_chat(inputs):
+                template = self._template or self._bare
+                if template is None and len(inputs) != 1:
+                    raise UsageError(f"a prompt is needed that has {_braced(inputs)} in it")
+                prompt = prompt_of(template, inputs) if template else next(iter(inputs.values()))
+                return self._read(self._chat.ask(prompt, self._system, **settings))
+            chat = chat_of(inputs)
+            tools = [sent_tool(tool) for tool in chat.get("tools", ())]
+            system = [{"role": "system", "content": self._system}] if self._system else []
+            answer = self._chat.send([*system, *chat["messages"]], tools=tools or None, **settings)
         except (UsageError, Unanswered) as problem:
             return Failed(str(problem), final=True)
+        calls = calls_of({"tool_calls": answer.calls}) if answer.calls else None
+        if calls is not None:  # as outputs have them, with the names that the definitions have
+            own = [str(tool.get("function", tool)["name"]) for tool in chat.get("tools", ())]
+            names = {sent_name(name): name for name in own}
+            named = [{"name": names.get(call.name, call.name), "arguments": call.arguments} for call in calls]
+            answer = answer._replace(calls=named)
         return self._read(answer)
 
-    def _answer(self, inputs: Inputs) -> Answer:
-        settings = {"temperature": self._temperature, "max_tokens": self._tokens()}
-        if not is_chat(inputs):
-            template = self._template or self._bare
-            prompt = prompt_of(template, inputs) if template else _only(inputs)
-            return self._chat.ask(prompt, self._system, **settings)
-        chat = chat_of(inputs)
-        tools = [sent_tool(tool) for tool in chat.get("tools", ())]
-        system = [{"role": "system", "content": self._system}] if self._system else []
-        answer = self._chat.send([*system, *chat["messages"]], tools=tools or None, **settings)
-        names = {sent_name(name): name for name in map(_tool_name, chat.get("tools", ()))}
-        return answer._replace(calls=_named_back(answer.calls, names)) if answer.calls else answer
-
-    def _tokens(self) -> int:
+    def _token_limit(self) -> int:
         if self._max_tokens is not None:
             return self._max_tokens
         if self._answers is None:
             return _TEXT_TOKENS
         return 1 if all(a in ("yes", "no") or len(a) == 1 for a in self._answers) else _LABEL_TOKENS
 
-    def _read(self, answer: Answer) -> Json | Failed:
+    def _read(self, answer: ChatAnswer) -> Json | Failed:
         if answer.calls and (self._calls or not answer.text):
             return plain(answer.calls if self._calls else {"tool_calls": answer.calls})
         if answer.refusal and not answer.text:
@@ -172,7 +178,7 @@ class ChatSystem(System):
         if answer.text is None:
             return Failed("the model gave no answer, only a refusal or a call", final=True)
         if self._answers is not None:
-            key = said_key(answer.text)
+            key = answer_key(answer.text)
             if key in self._answers:
                 return self._answers[key]
             known = ", ".join(list(self._answers)[:10]) + (", …" if len(self._answers) > 10 else "")
@@ -188,7 +194,7 @@ class ChatSystem(System):
 
     def _cut_off(self, text: str) -> Failed:
         self._chat.client.use(cut=1)
-        return Failed(f"{CUT_OFF} after {self._tokens()} tokens: {_short(text)}", final=True)
+        return Failed(f"{CUT_OFF} after {self._token_limit()} tokens: {_short(text)}", final=True)
 
 
 class HttpSystem(System):
@@ -248,9 +254,9 @@ class JsonSystem(HttpSystem):
                 f"{self.name} returned {len(outputs)} outputs for {asked} inputs; it must return one for each, "
                 f"in order, and as many errors, if any."
             )
-        tokens = counted(value.get("usage"))
+        tokens = token_counts(value.get("usage"))
         spend(**tokens)
-        self._client.use(**tokens, **costs(tokens, self.prices))
+        self._client.use(**tokens, **token_costs(tokens, self.prices))
         return [
             plain(output) if error is None else Failed(str(error)[:2000], final=True)
             for output, error in zip(outputs, errors, strict=True)
@@ -283,18 +289,6 @@ def sent_name(name: str) -> str:
     return re.sub(r"[^\w-]", "_", name)[:64]
 
 
-def _tool_name(tool: Json) -> str:
-    return str(tool.get("function", tool)["name"])
-
-
-def _named_back(calls: list[Json], names: Mapping[str, str]) -> list[Json]:
-    """Calls as outputs have them, with the names that the definitions have."""
-    read = calls_of({"tool_calls": calls})
-    if read is None:
-        return calls
-    return [{"name": names.get(call.name, call.name), "arguments": call.arguments} for call in read]
-
-
 def parsed_answers(answers: Mapping[str, Json] | str) -> Mapping[str, Json]:
     """`yes=entailed,no=not_entailed` as a mapping."""
     if not isinstance(answers, str):
@@ -306,52 +300,26 @@ def parsed_answers(answers: Mapping[str, Json] | str) -> Mapping[str, Json]:
     return {said: output.strip() for said, _, output in pairs}
 
 
-def _normal(answers: Mapping[str, Json]) -> dict[str, Json]:
-    found = {said_key(said): output for said, output in answers.items()}
+def _by_key(answers: Mapping[str, Json]) -> dict[str, Json]:
+    found = {answer_key(said): output for said, output in answers.items()}
     if len(found) < len(answers) or "" in found:
         raise UsageError(f"These answers are the same apart from case and punctuation: {', '.join(answers)}.")
     return found
 
 
-def said_key(said: str) -> str:
+def answer_key(said: str) -> str:
     """What of an answer tells it from others: not the marks around it, nor its capitals."""
     return said.strip(_AROUND).casefold()
 
 
-def _yes_and_no(labels: list[str]) -> tuple[str, str] | None:
-    """The two labels, the one that yes stands for first; None where they are not of that kind."""
-    if len(labels) != 2:
-        return None
-    for one, other in (labels, labels[::-1]):
-        if re.fullmatch(r"(not|non|no|un)[ _-]?" + re.escape(one.lower()), other.lower()):
-            return one, other
-        if (one.lower(), other.lower()) in _YES:
-            return one, other
-    return None
-
-
-def _labels(suite: Suite) -> list[str]:
-    if suite.manifest.labels:
-        return list(suite.manifest.labels)
-    found = {suite.task.label(example.gold) for example in suite.examples()}
-    return sorted(label for label in found if label is not None)
-
-
-def _refuse_unasked(suite: Suite, unused: list[str]) -> None:
-    """Raises where variants differ in a text that the prompt leaves out: they would all be asked the same."""
-    if not unused:
-        return
-    for example, variants in suite.groups():
-        for variant in variants:
-            name = next((name for name in unused if variant.inputs.get(name) != example.inputs.get(name)), None)
-            if name is not None:
-                raise UsageError(f"The prompt has no {{{name}}}, in which the suite's variants differ. Put it in.")
-
-
-def _only(inputs: Inputs) -> str:
-    if len(inputs) != 1:
-        raise UsageError(f"a prompt is needed that has {_braced(inputs)} in it")
-    return next(iter(inputs.values()))
+def expected_answers(labels: list[str], prompt: str) -> dict[str, Json]:
+    """What a model is expected to say where nobody said so: the labels, or yes and no if the prompt speaks of them."""
+    if len(labels) == 2 and {"yes", "no"} <= set(re.findall(r"\w+", prompt.lower())):
+        for yes, no in (labels, labels[::-1]):
+            opposite = re.fullmatch(r"(not|non|no|un)[ _-]?" + re.escape(yes.lower()), no.lower())
+            if opposite or (yes.lower(), no.lower()) in _YES:
+                return {"yes": yes, "no": no}
+    return _by_key({label: label for label in labels})
 
 
 def _braced(inputs: Inputs) -> str:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from unswayed.base.errors import DataError, UsageError
+from unswayed.data.logs import LoggedSystem
 from unswayed.measure.measuring import measure_run
 from unswayed.report.export import export
 from unswayed.run.engine import run_system
 from unswayed.storage.suite import Suite
-from unswayed.systems.logged import LoggedSystem
 
 from .conftest import build
 

@@ -20,8 +20,7 @@ from unswayed.run.record import Run
 from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.systems.asking import Asking
 from unswayed.systems.opening import open_system
-from unswayed.systems.template import Template
-from unswayed.systems.url import PROMPTS
+from unswayed.systems.template import PROMPTS, Template
 
 LABELS = {"yes": "entailed", "no": "not_entailed"}
 SECRET = "sk-open-sesame-1001"

@@ -18,8 +18,7 @@ from unswayed.base.values import Example, Variant
 from unswayed.cli import unswayed as command
 from unswayed.run.record import Run
 from unswayed.storage.suite import Suite
-from unswayed.systems.reprompt import PROMPT, Reprompt, prompt_of
-from unswayed.systems.template import Template
+from unswayed.systems.template import PROMPT, Reprompt, Template, prompt_of
 from unswayed.vary import operators
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 

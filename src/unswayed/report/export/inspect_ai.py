@@ -12,7 +12,7 @@ from unswayed.base.values import Json
 from unswayed.report.export._exporter import FolderExporter
 from unswayed.report.export._prompted import Prompted
 from unswayed.storage.suite import Suite
-from unswayed.systems.url import said_key
+from unswayed.systems.url import answer_key
 
 
 class InspectAi(FolderExporter):
@@ -24,7 +24,7 @@ class InspectAi(FolderExporter):
     def write(self, suite: Suite, folder: Path) -> tuple[str, dict[str, Json]]:
         prompted = Prompted(suite, self._prompt, self._answers, chats=True)
         parts = prompted.sources()
-        keys = {said_key(word) for word in prompted.words.values()}
+        keys = {answer_key(word) for word in prompted.words.values()}
         if len(keys) < len(prompted.words) or "" in keys:
             raise UsageError(
                 f"Labels that differ in marks alone can't be told apart. Set words for them with {option('answers')}."

@@ -13,9 +13,8 @@ from unswayed.base.values import Inputs, Json
 from unswayed.systems.hf.classify import label_names, ordered_fields
 from unswayed.systems.hf.seq2seq import usual_prompt
 from unswayed.systems.hf.tag import bio_tag
-from unswayed.systems.reprompt import prompt_of, texts_of
 from unswayed.systems.system import Failed, System
-from unswayed.systems.template import Template
+from unswayed.systems.template import Template, prompt_of, texts_of
 
 if TYPE_CHECKING:
     from unswayed.storage.suite import Suite

@@ -9,8 +9,7 @@ from typing import Any
 from unswayed.base.errors import UsageError
 from unswayed.base.values import Inputs, Json
 from unswayed.systems.hf._model import HfSystem, length_groups
-from unswayed.systems.reprompt import prompt_of, texts_of
-from unswayed.systems.template import Template
+from unswayed.systems.template import Template, prompt_of, texts_of
 
 # Texts of a task → the prompt where none is given.
 _PROMPTS = {

@@ -14,14 +14,14 @@ from unswayed.base.values import Json
 from unswayed.systems.http.client import Client, HttpSettings, Malformed
 from unswayed.systems.http.connection import checked_url, key_for
 from unswayed.systems.meter import spend
-from unswayed.systems.prices import Prices, costs
+from unswayed.systems.system import Prices, token_costs
 
-_PATH = "/chat/completions"
-_MODELS = 20  # names of models that are told apart
-_LONGEST = 80  # characters of a model's name
+_CHAT_PATH = "/chat/completions"
+_MOST_MODELS = 20  # names of models that are told apart
+_NAME_LETTERS = 80  # characters of a model's name
 
 
-class Answer(NamedTuple):
+class ChatAnswer(NamedTuple):
     """What the model said; None where it would not. `cut` says that it had more to say than it was given tokens for."""
 
     text: str | None
@@ -41,8 +41,8 @@ class Chat:
         if not model:
             raise UsageError("A model's name is needed, as the server knows it.")
         parts = checked_url(url)
-        if not parts.path.endswith(_PATH):
-            parts = parts._replace(path=parts.path.rstrip("/") + _PATH)
+        if not parts.path.endswith(_CHAT_PATH):
+            parts = parts._replace(path=parts.path.rstrip("/") + _CHAT_PATH)
         self.client = Client(
             parts.geturl(), key_for(parts, key_env, default=True, insecure=insecure), settings, retries
         )
@@ -51,17 +51,17 @@ class Chat:
         self._more = more or {}
         self._models: set[str] = set()  # that the server says it used
 
-    def ask(self, prompt: str, system: str | None = None, **parameters: Json) -> Answer:
+    def ask(self, prompt: str, system: str | None = None, **parameters: Json) -> ChatAnswer:
         """The answer to one prompt. Raises `Unanswered` where none is to be had."""
         messages = [{"role": "system", "content": system}] if system else []
         return self.send([*messages, {"role": "user", "content": prompt}], **parameters)
 
-    def send(self, messages: list[Json], **parameters: Json) -> Answer:
+    def send(self, messages: list[Json], **parameters: Json) -> ChatAnswer:
         """The answer to a chat. Raises `Unanswered` where none is to be had."""
         body = {"model": self.model, "messages": messages, "stream": False, **parameters, **self._more}
-        return self.client.post({k: v for k, v in body.items() if v is not None}, self._read)
+        return self.client.post({k: v for k, v in body.items() if v is not None}, self._read_answer)
 
-    def _read(self, value: Json) -> Answer:
+    def _read_answer(self, value: Json) -> ChatAnswer:
         try:
             choice = value["choices"][0]
             message = choice["message"]
@@ -70,22 +70,22 @@ class Chat:
             raise Malformed("the answer is not one to a chat") from None
         if not isinstance(text, str | None):
             raise Malformed("the answer is not a text")
-        self._count(value)
+        self._note_usage(value)
         why, refusal = choice.get("finish_reason"), message.get("refusal")
         refusal = refusal if isinstance(refusal, str) else ""
         if why == "content_filter":  # what it let through is not the answer
             text, refusal = None, refusal or "its content filter"
-        return Answer(text, why == "length", calls if isinstance(calls, list) and calls else None, refusal)
+        return ChatAnswer(text, why == "length", calls if isinstance(calls, list) and calls else None, refusal)
 
-    def _count(self, value: Json) -> None:
+    def _note_usage(self, value: Json) -> None:
         """Notes tokens, their cost, and the model that answered."""
-        tokens = counted(value.get("usage"))
+        tokens = token_counts(value.get("usage"))
         spend(**tokens)
-        used = {**tokens, **costs(tokens, self._prices)}
+        used = {**tokens, **token_costs(tokens, self._prices)}
         model = value.get("model")
         if isinstance(model, str) and model:
-            name = one_line(masked(model[:_LONGEST]))
-            if name in self._models or len(self._models) < _MODELS:
+            name = one_line(masked(model[:_NAME_LETTERS]))
+            if name in self._models or len(self._models) < _MOST_MODELS:
                 self._models.add(name)
                 used[f"answers of {name}"] = 1
         if used:
@@ -101,7 +101,7 @@ def json_in(text: str) -> Json:
         raise ValueError(str(error)) from error
 
 
-def counted(usage: Json) -> dict[str, float]:
+def token_counts(usage: Json) -> dict[str, float]:
     """Token counts, of those that were given and are such."""
     if not isinstance(usage, dict):
         return {}

@@ -1,4 +1,4 @@
-"""Posts JSON to one URL from many threads: waits as the server asks, tries again what may work, tells no key."""
+"""Retrying JSON client: honours Retry-After, never logs the key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, IncompleteRead, RemoteDisconnected
 from threading import Condition, Event, Lock
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -21,8 +21,8 @@ from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.registry import VERSION
 from unswayed.base.seeds import Stream
 from unswayed.base.values import REFUSED, Json
-from unswayed.systems.http.connection import Limits, Line, Reply, Unreachable, checked_url
-from unswayed.systems.http.pace import Pace, Sent
+from unswayed.systems.http.connection import Connection, Limits, Reply, Unreachable, checked_url
+from unswayed.systems.http.pace import Pace
 from unswayed.systems.meter import spend
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class Malformed(Exception):
     """What came is not the answer that was agreed on; raised by those who read it."""
 
 
-class _Again(Exception):
+class _TryAgain(Exception):
     """This try failed, another may not. `wait` is how many seconds the server wants to be left alone."""
 
     def __init__(self, reason: str, wait: float = 0.0, reached: bool = True) -> None:
@@ -68,8 +68,8 @@ class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
     read_timeout: float = 120.0
     total_timeout: float = 300.0
     backoff: float = 0.5
-    longest_wait: float = 120.0  # a server that wants to be left alone for longer has failed
-    largest: int = 16 << 20
+    longest_wait: float = 120.0  # if the server asks for a longer wait, the request fails
+    largest: int = 16 << 20  # bytes of an answer
     rate: float | None = None  # requests a second, at most
 
     def __post_init__(self) -> None:
@@ -83,9 +83,10 @@ class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Client:
-    """A connection is opened for each request that is under way at the same time, and kept for the next.
+    """Posts to one URL from many threads.
 
-    All threads share one pace, which slows down where the server refuses requests because there are too many.
+    A connection is opened for each request that is under way at the same time, and kept for the next. All threads
+    share one pace, which slows down where the server refuses requests because there are too many.
     """
 
     def __init__(
@@ -102,8 +103,8 @@ class Client:
         if key is not None:
             self._headers["Authorization"] = f"Bearer {key}"
         self._lock = Lock()
-        self._free: list[Line] = []
-        self._busy: set[Line] = set()
+        self._free: list[Connection] = []
+        self._busy: set[Connection] = set()
         self._closed = Event()
         self._pace, self._turn = Pace(s.rate), Condition()
         weakref.finalize(self, _close_all, self._free)  # also where nobody called close()
@@ -121,12 +122,33 @@ class Client:
             content = msgspec.json.encode(body)
         except UnicodeEncodeError as error:
             raise Unanswered(f"the input is not a text: {error.reason}") from error
-        for attempt in range(1, self.retries + 2):
+        attempt = 1
+        while True:
             try:
-                return self._try(content, read)
-            except _Again as trouble:
-                self._pause(trouble, attempt, content)
-        raise AssertionError("the last try returns or raises")
+                reply = self._exchange(content)
+                if not 200 <= reply.status < 300:
+                    raise self._status_error(reply)
+                try:
+                    return read(msgspec.json.decode(reply.content))
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    raise _TryAgain(f"the answer is not JSON: {_quoted(reply.content)}") from None
+                except Malformed as problem:
+                    raise _TryAgain(f"{problem}: {_quoted(reply.content)}") from None
+            except _TryAgain as trouble:
+                if self._closed.is_set():
+                    raise self._was_closed() from None
+                if attempt > self.retries:
+                    times = "once" if attempt == 1 else f"{attempt} times"
+                    raise Unanswered(f"{trouble} (asked {times})", trouble.reached) from trouble
+                if trouble.wait > self._settings.longest_wait:
+                    asked = f"to be asked again after {trouble.wait:,.0f} s, which is too long"
+                    raise Unanswered(f"{trouble} ({asked})") from trouble
+                # How long to wait is derived from the request, so that threads spread out.
+                spread = 1 - Stream(content + attempt.to_bytes(4, "big")).random() / 2
+                backoff = self._settings.backoff * 2.0 ** min(attempt - 1, 30) * spread
+                self.use(retries=1)
+                self._closed.wait(max(trouble.wait, min(backoff, self._settings.longest_wait)))
+                attempt += 1
 
     def use(self, **amounts: float) -> None:
         """Adds to what is counted."""
@@ -146,151 +168,123 @@ class Client:
         with self._turn:
             self._turn.notify_all()
         with self._lock:
-            for line in self._busy:
-                line.interrupt()
+            for connection in self._busy:
+                connection.interrupt()
             _close_all(self._free)
 
-    def _try(self, content: bytes, read: Callable[[Json], T]) -> T:
-        sent = self._next_turn()
-        reply: Reply | None = None
-        began = time.monotonic()
-        try:
-            self.use(requests=1, retries=0)
-            reply = self._exchange(content)
-        finally:
-            self._end_turn(sent, reply)
-        spend(seconds=time.monotonic() - began)
-        if not 200 <= reply.status < 300:
-            self._refuse(reply)
-        try:
-            return read(msgspec.json.decode(reply.content))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise _Again(f"the answer is not JSON: {_quoted(reply.content)}") from None
-        except Malformed as problem:
-            raise _Again(f"{problem}: {_quoted(reply.content)}") from None
-
     def _exchange(self, content: bytes) -> Reply:
-        line = self._take()
-        try:
-            reply = line.exchange(content, self._headers)
-            self._answered = True
-            return reply._replace(content=self._hushed(reply.content))
-        except Unreachable as error:
-            raise self._not_reached(error) from error
-        except TimeoutError:
-            self.use(timeouts=1)
-            raise _Again("no answer in time") from None
-        except (OSError, HTTPException, ValueError) as error:  # the last for a chunk of less than no bytes
-            raise _Again(_broken_off(error)) from error
-        finally:
-            with self._lock:
-                self._busy.discard(line)
-                if not self._closed.is_set():
-                    self._free.append(line)
-            if self._closed.is_set():
-                line.close()
-
-    def _next_turn(self) -> Sent:
-        """Waits until the server's limits let one more request be sent."""
+        """The reply to one request, which waits until the server's limits let it be sent."""
         with self._turn:
             while not self._closed.is_set() and (wait := self._pace.delay(now := time.monotonic())) != 0.0:
                 self._turn.wait(wait)
             if self._closed.is_set():
                 raise self._was_closed()
-            return self._pace.send(now)
+            sent_at = self._pace.send(now)
+        reply: Reply | None = None
+        began = time.monotonic()
+        try:
+            self.use(requests=1, retries=0)
+            reply = self._exchange_now(content)
+        finally:
+            with self._turn:
+                if reply is not None and reply.status in _BUSY:
+                    wait = min(retry_after(reply.headers), self._settings.longest_wait)
+                    self._pace.refuse(sent_at, time.monotonic(), wait)
+                else:
+                    self._pace.accept()
+                self._turn.notify()
+        spend(seconds=time.monotonic() - began)
+        return reply
 
-    def _end_turn(self, sent: Sent, reply: Reply | None) -> None:
-        with self._turn:
-            if reply is not None and reply.status in _BUSY:
-                wait = min(retry_after(reply.headers), self._settings.longest_wait)
-                self._pace.refuse(sent, time.monotonic(), wait)
-            else:
-                self._pace.accept()
-            self._turn.notify()
+    def _exchange_now(self, content: bytes) -> Reply:
+        with self._lock:
+            if self._closed.is_set():
+                raise self._was_closed()
+            connection = self._free.pop() if self._free else Connection(self.url, self._limits)
+            self._busy.add(connection)
+        try:
+            reply = connection.exchange(content, self._headers)
+            self._answered = True
+            return reply._replace(content=self._without_key(reply.content))
+        except Unreachable as error:
+            self._unreachable += 1
+            lasting = isinstance(error.__cause__, ssl.SSLCertVerificationError)
+            if lasting or (not self._answered and self._unreachable >= _FALSE_STARTS):
+                raise SystemBroken(
+                    f"{self.shown} can't be reached: {error}. Is the address right, and the server up?"
+                ) from error
+            raise _TryAgain(f"the server can't be reached: {error}", reached=False) from error
+        except TimeoutError:
+            self.use(timeouts=1)
+            raise _TryAgain("no answer in time") from None
+        except RemoteDisconnected as error:
+            raise _TryAgain("the server hung up without an answer") from error
+        except IncompleteRead as error:
+            raise _TryAgain("the answer was cut off before its end") from error
+        except (OSError, HTTPException, ValueError) as error:  # the last for a chunk of less than no bytes
+            raise _TryAgain(f"the connection broke: {error or type(error).__name__}") from error
+        finally:
+            with self._lock:
+                self._busy.discard(connection)
+                if not self._closed.is_set():
+                    self._free.append(connection)
+            if self._closed.is_set():
+                connection.close()
 
     def _was_closed(self) -> UsageError:
         return UsageError(f"{self.shown} was closed; open it again to use it.")
 
-    def _take(self) -> Line:
-        with self._lock:
-            if self._closed.is_set():
-                raise self._was_closed()
-            line = self._free.pop() if self._free else Line(self.url, self._limits)
-            self._busy.add(line)
-        return line
-
-    def _not_reached(self, error: Unreachable) -> Exception:
-        self._unreachable += 1
-        lasting = isinstance(error.__cause__, ssl.SSLCertVerificationError)
-        if lasting or (not self._answered and self._unreachable >= _FALSE_STARTS):
-            return SystemBroken(f"{self.shown} can't be reached: {error}. Is the address right, and the server up?")
-        return _Again(f"the server can't be reached: {error}", reached=False)
-
-    def _hushed(self, content: bytes) -> bytes:
-        """Without the key, which a server may well say back, in an error or an answer."""
+    def _without_key(self, content: bytes) -> bytes:
+        """A server may well say the key back, in an error or an answer."""
         if self._key is not None:
             for form in (self._key, self._key.replace("/", "\\/")):  # the second is JSON's, too
                 content = content.replace(form.encode(), b"***")
         return content
 
-    def _refuse(self, reply: Reply) -> NoReturn:
-        """Raises what the status stands for."""
-        status, told = reply.status, f"the server answered {reply.status}: {_quoted(reply.content)}"
+    def _status_error(self, reply: Reply) -> Exception:
+        """What the status stands for."""
+        status, problem = reply.status, f"the server answered {reply.status}: {_quoted(reply.content)}"
         if 300 <= status < 400:
-            named = str(reply.headers.get("Location") or "").partition("?")[0]
-            to = self._hushed(named.encode(errors="replace")).decode()[:200]
-            raise SystemBroken(
+            location = str(reply.headers.get("Location") or "").partition("?")[0]
+            to = self._without_key(location.encode(errors="replace")).decode()[:200]
+            return SystemBroken(
                 f"{self.shown} redirects to {to!r}. Redirects are not followed, since they might take the key and the "
                 f"data elsewhere; name that address yourself if it is the right one."
             )
         if status in _BROKEN or b"insufficient_quota" in reply.content:
             hint = " Is the key right, and in the environment?" if status == 401 else ""
-            raise SystemBroken(f"{self.shown}: {told}.{hint}")
+            return SystemBroken(f"{self.shown}: {problem}.{hint}")
         if status == 429 or status >= 500:
             self.use(**{"429" if status == 429 else "5xx": 1})
         if status in _PASSING or status >= 500:
-            raise _Again(told, retry_after(reply.headers))
+            return _TryAgain(problem, retry_after(reply.headers))
         if b"content_filter" in reply.content or b"content_policy" in reply.content:
             self.use(refusals=1)
-            raise Refused(f"{REFUSED}: {told}")
-        raise Refused(told)
-
-    def _pause(self, trouble: _Again, attempt: int, content: bytes) -> None:
-        """Waits before the next try, or gives up. How long is derived from the request, so that threads spread out."""
-        if self._closed.is_set():
-            raise self._was_closed()
-        if attempt > self.retries:
-            times = "once" if attempt == 1 else f"{attempt} times"
-            raise Unanswered(f"{trouble} (asked {times})", trouble.reached)
-        if trouble.wait > self._settings.longest_wait:
-            raise Unanswered(f"{trouble} (to be asked again after {trouble.wait:,.0f} s, which is too long)")
-        spread = 1 - Stream(content + attempt.to_bytes(4, "big")).random() / 2
-        wait = self._settings.backoff * 2.0 ** min(attempt - 1, 30) * spread
-        self.use(retries=1)
-        self._closed.wait(max(trouble.wait, min(wait, self._settings.longest_wait)))
+            return Refused(f"{REFUSED}: {problem}")
+        return Refused(problem)
 
 
-def _close_all(lines: list[Line]) -> None:
-    while lines:
-        lines.pop().close()
+def _close_all(connections: list[Connection]) -> None:
+    while connections:
+        connections.pop().close()
 
 
 def retry_after(headers: Message) -> float:
     """How many seconds the server wants to be left alone; given as a number or as a date, by its own clock."""
-    said = (headers.get("Retry-After") or "").strip()
+    text = (headers.get("Retry-After") or "").strip()
     try:
-        seconds = float(said)
+        seconds = float(text)
         return max(seconds, 0.0) if math.isfinite(seconds) else 0.0
     except ValueError:
         pass
-    until = _date(said)
+    until = _http_date(text)
     if until is None:
         return 0.0
-    now = _date(headers.get("Date") or "") or datetime.now(UTC)
+    now = _http_date(headers.get("Date") or "") or datetime.now(UTC)
     return max((until - now).total_seconds(), 0.0)
 
 
-def _date(text: str) -> datetime | None:
+def _http_date(text: str) -> datetime | None:
     try:
         date = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
@@ -298,19 +292,11 @@ def _date(text: str) -> datetime | None:
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
-def _broken_off(error: Exception) -> str:
-    if isinstance(error, RemoteDisconnected):
-        return "the server hung up without an answer"
-    if isinstance(error, IncompleteRead):
-        return "the answer was cut off before its end"
-    return f"the connection broke: {error or type(error).__name__}"
-
-
 def _quoted(content: bytes) -> str:
     """The beginning of what a server said: its own message, where it has the usual form."""
     try:
-        told = msgspec.json.decode(content)["error"]
-        text = str(told["message"] if isinstance(told, dict) else told)
+        error = msgspec.json.decode(content)["error"]
+        text = str(error["message"] if isinstance(error, dict) else error)
     except Exception:  # whatever it is, it is shown as it is
         text = content[:2000].decode(errors="replace")
     text = " ".join(text.split())

@@ -1,4 +1,4 @@
-"""Where a server is, and one connection to it, kept open, on which it can't make us wait or read for ever."""
+"""Where a server is, and one keep-alive connection to it."""
 
 from __future__ import annotations
 
@@ -32,15 +32,12 @@ def checked_url(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         _ = parts.port
-        host = (
-            (parts.hostname or "").encode("idna").decode() if not (parts.hostname or "").isascii() else parts.hostname
-        )
+        host = parts.hostname or ""
+        host = host if host.isascii() else host.encode("idna").decode()
     except (ValueError, UnicodeError) as error:
         raise UsageError(f"{masked(url)!r} is not a URL: {error}.") from error
     if parts.scheme not in ("http", "https") or not host:
-        raise UsageError(
-            f"A server's URL begins with http://HOST or https://HOST; {parts.scheme}://{host or ''} does not."
-        )
+        raise UsageError(f"A server's URL begins with http://HOST or https://HOST; {parts.scheme}://{host} does not.")
     if parts.username is not None or parts.password is not None:
         raise UsageError(
             "A URL with a user or a password in it would be stored with the run; put a key in the environment."
@@ -51,17 +48,14 @@ def checked_url(url: str) -> SplitResult:
     return SplitResult(parts.scheme, netloc, path, query, "")
 
 
-def is_here(url: SplitResult) -> bool:
-    """Is the server on this machine, so that nobody reads what is sent to it?"""
-    host = url.hostname or ""
-    with suppress(ValueError):
-        return ip_address(host).is_loopback
-    return host in LOOPBACK
-
-
 def key_for(url: SplitResult, name: str | None, default: bool, insecure: bool = False) -> str | None:
     """The key in the environment under that name, or, by `default`, OpenAI's where it can't be read on the way."""
-    safe = url.scheme == "https" or is_here(url)
+    host = url.hostname or ""
+    try:  # is the server on this machine, so that nobody reads what is sent to it?
+        here = ip_address(host).is_loopback
+    except ValueError:
+        here = host in LOOPBACK
+    safe = url.scheme == "https" or here
     if (name is not None or has_secret(url)) and not safe and not insecure:
         raise UsageError(
             f"{url.scheme}://{url.netloc} is neither https nor on this machine, so others could read the key. "
@@ -90,6 +84,8 @@ class Limits(NamedTuple):
 
 
 class Reply(NamedTuple):
+    """What a server sent back."""
+
     status: int
     headers: Message
     content: bytes
@@ -99,20 +95,44 @@ class Unreachable(OSError):
     """The server can't be connected to."""
 
 
-class Line:
-    """Redirects are not followed, so headers go to the one host that was named."""
+class Connection:
+    """One keep-alive connection with a total deadline and a size limit.
+
+    Redirects are not followed, so headers go to the one host that was named. The connection is to the server, or to
+    the proxy that the environment names.
+    """
 
     def __init__(self, url: SplitResult, limits: Limits) -> None:
         self._limits = limits
-        self._socket: _Timed | None = None
+        self._socket: _TimedSocket | None = None
         self._interrupted = False
-        self._http, self._target, self._more = _connection(url)
+        host, port = url.hostname or "", url.port
+        self._target = (url.path or "/") + (f"?{url.query}" if url.query else "")
+        self._more: dict[str, str] = {}  # headers for a proxy
+        named = getproxies_environment().get(url.scheme)
+        if not named or host in LOOPBACK or proxy_bypass(host):  # no proxy can reach this machine's own loopback
+            self._http = _http_connection(url.scheme, host, port)
+            return
+        proxy = urlsplit(named if "://" in named else f"http://{named}")
+        if proxy.scheme != "http" or not proxy.hostname:
+            raise UsageError(
+                f"The environment's proxy for {url.scheme} must be http://HOST:PORT; {proxy.scheme}:// is not."
+            )
+        headers = {}
+        if proxy.username:
+            pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+            headers = {"Proxy-Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+        self._http = _http_connection(url.scheme, proxy.hostname, proxy.port or 80)
+        if url.scheme == "http":
+            self._target, self._more = f"http://{url.netloc}{self._target}", headers
+        else:
+            self._http.set_tunnel(host, port or 443, headers)
 
     def exchange(self, content: bytes, headers: dict[str, str]) -> Reply:
-        """Posts and returns the reply, whole. Where this raises, the line is closed and may be used again."""
+        """Posts and returns the reply, whole. Where this raises, the connection is closed and may be used again."""
         deadline = time.monotonic() + self._limits.total
         try:
-            if self._socket is None or self._socket.dropped():
+            if self._socket is None or self._socket.was_dropped():
                 self._connect()
             assert self._socket is not None
             if self._interrupted:
@@ -135,8 +155,10 @@ class Line:
             self._http.connect()
         except (OSError, HTTPException) as error:
             self._http.close()
-            raise Unreachable(_reason(error)) from error
-        self._socket = self._http.sock = _Timed(self._http.sock, self._limits.read)
+            slow = isinstance(error, TimeoutError)
+            reason = "no connection in time" if slow else str(getattr(error, "strerror", None) or error)
+            raise Unreachable(reason) from error
+        self._socket = self._http.sock = _TimedSocket(self._http.sock, self._limits.read)
 
     def _read(self, response: Any) -> bytes:
         largest = self._limits.largest
@@ -151,27 +173,35 @@ class Line:
         return content
 
     def close(self) -> None:
-        line, self._socket = self._socket, None
-        if line is not None:
-            line.end()
+        opened, self._socket = self._socket, None
+        if opened is not None:
+            opened.raw.close()
             self._http.close()
 
     def interrupt(self) -> None:
         """Makes a request that another thread is waiting in fail at once, or as soon as it is connected."""
         self._interrupted = True
-        line = self._socket
-        if line is not None:
-            line.interrupt()
+        opened = self._socket
+        if opened is not None:
+            with suppress(OSError):  # it may have ended by itself
+                opened.raw.shutdown(socket.SHUT_RDWR)
 
 
-class _Timed:
+def _http_connection(scheme: str, host: str, port: int | None) -> HTTPConnection:
+    if scheme == "https":
+        return HTTPSConnection(host, port, context=ssl.create_default_context())
+    return HTTPConnection(host, port)
+
+
+class _TimedSocket:
     """What http.client needs of a socket. Every wait ends at the deadline, however little each of them brings."""
 
     def __init__(self, raw: Any, patience: float) -> None:
         self.raw, self.patience = raw, patience
         self.deadline = 0.0
 
-    def patient(self) -> Any:
+    def timed(self) -> Any:
+        """The socket, with as much time as is left."""
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError("timed out")
@@ -179,18 +209,15 @@ class _Timed:
         return self.raw
 
     def sendall(self, content: bytes) -> None:
-        self.patient().sendall(content)
+        self.timed().sendall(content)
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        return io.BufferedReader(_Incoming(self))
+        return io.BufferedReader(_IncomingBytes(self))
 
     def close(self) -> None:
-        """http.client closes before it reads a last answer; `end` closes."""
+        """http.client closes before it reads a last answer; the connection closes the socket itself."""
 
-    def end(self) -> None:
-        self.raw.close()
-
-    def dropped(self) -> bool:
+    def was_dropped(self) -> bool:
         """Has the server hung up, or said something that was not asked for?"""
         if not hasattr(select, "poll"):  # Windows
             return bool(select.select([self.raw], [], [], 0)[0])
@@ -198,63 +225,13 @@ class _Timed:
         waiting.register(self.raw, select.POLLIN)
         return bool(waiting.poll(0))
 
-    def interrupt(self) -> None:
-        with suppress(OSError):  # it may have ended by itself
-            self.raw.shutdown(socket.SHUT_RDWR)
 
-
-class _Incoming(io.RawIOBase):
-    def __init__(self, line: _Timed) -> None:
-        self._line = line
+class _IncomingBytes(io.RawIOBase):
+    def __init__(self, timed: _TimedSocket) -> None:
+        self._timed = timed
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        return int(self._line.patient().recv_into(buffer))
-
-
-def _connection(url: SplitResult) -> tuple[HTTPConnection, str, dict[str, str]]:
-    """A connection to the server or to the proxy that the environment names, what to ask for, and more headers."""
-    host, port = url.hostname or "", url.port
-    target = (url.path or "/") + (f"?{url.query}" if url.query else "")
-    proxy = _proxy(url)
-    if proxy is None:
-        return _plain_or_tls(url.scheme, host, port), target, {}
-    said = {"Proxy-Authorization": _basic(proxy)} if proxy.username else {}
-    connection = _plain_or_tls(url.scheme, proxy.hostname or "", proxy.port or 80)
-    if url.scheme == "http":
-        return connection, f"http://{url.netloc}{target}", said
-    connection.set_tunnel(host, port or 443, said)
-    return connection, target, {}
-
-
-def _plain_or_tls(scheme: str, host: str, port: int | None) -> HTTPConnection:
-    if scheme == "https":
-        return HTTPSConnection(host, port, context=ssl.create_default_context())
-    return HTTPConnection(host, port)
-
-
-def _proxy(url: SplitResult) -> SplitResult | None:
-    """No proxy can reach this machine's own loopback."""
-    host = url.hostname or ""
-    named = getproxies_environment().get(url.scheme)
-    if not named or host in LOOPBACK or proxy_bypass(host):
-        return None
-    proxy = urlsplit(named if "://" in named else f"http://{named}")
-    if proxy.scheme != "http" or not proxy.hostname:
-        raise UsageError(
-            f"The environment's proxy for {url.scheme} must be http://HOST:PORT; {proxy.scheme}:// is not."
-        )
-    return proxy
-
-
-def _basic(proxy: SplitResult) -> str:
-    pair = f"{unquote(proxy.username or '')}:{unquote(proxy.password or '')}"
-    return f"Basic {b64encode(pair.encode()).decode()}"
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, TimeoutError):
-        return "no connection in time"
-    return str(getattr(error, "strerror", None) or error)
+        return int(self._timed.timed().recv_into(buffer))

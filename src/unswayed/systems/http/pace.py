@@ -8,7 +8,6 @@ sent at that rate, which rises slowly at first and faster the longer nothing is 
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
 
 _HEEDED, _RECENT = 2, 20  # so many refusals of so many requests slow down the rest
 _ENOUGH = 10  # requests accepted between two refusals from which on they show the server's limit
@@ -19,12 +18,6 @@ _BACK = 0.85  # of the rate, where a known limit is exceeded at once
 _DOUBLES = 1.0  # seconds in which a rate doubles while the limit is not known
 _SLOWEST = 0.1  # requests a second
 _SOON = 0.001  # seconds
-
-
-class Sent(NamedTuple):
-    """A request under way: when it was sent."""
-
-    at: float
 
 
 class Pace:
@@ -67,14 +60,15 @@ class Pace:
         wait = max(self._hold, self._next) - now
         return wait if wait > _SOON else 0.0
 
-    def send(self, now: float) -> Sent:
+    def send(self, now: float) -> float:
+        """Notes a request that is sent now; returns this time, by which `refuse` knows it."""
         self.under_way += 1
         self._most = max(self._most, self.under_way)
         self._since = min(self._since, now)
         rate = self.rate(now)
         if rate is not None:
             self._next = max(self._next, now) + 1 / rate
-        return Sent(now)
+        return now
 
     def accept(self) -> None:
         """The request was answered, or failed for another reason than that there were too many."""
@@ -84,10 +78,10 @@ class Pace:
         if self.window < self._most:
             self.window = min(self.window + 1 / self.window, self._most)
 
-    def refuse(self, sent: Sent, now: float, wait: float = 0.0) -> None:
+    def refuse(self, sent_at: float, now: float, wait: float = 0.0) -> None:
         """The server takes no more for now; it wants to be left alone for `wait` seconds."""
         self.under_way -= 1
-        if sent.at < self._cut:  # it was under way when refusals were last heeded
+        if sent_at < self._cut:  # it was under way when refusals were last heeded
             return
         self._recent.append(True)
         if sum(self._recent) < _HEEDED:  # one among many answers is about that request

@@ -10,7 +10,7 @@ from unswayed.base.ids import canonical
 from unswayed.base.json import decode
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Example, Inputs, Json
-from unswayed.systems.reprompt import PROMPT, Reprompt
+from unswayed.systems.template import PROMPT, Reprompt
 from unswayed.vary.operator import PromptOperator, Rewritten
 
 _SYSTEM = ("system", "developer")

@@ -8,7 +8,7 @@ from unswayed.base.chat import CHAT, is_chat
 from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Example, Inputs, Json
-from unswayed.systems.reprompt import Reprompt, Shot
+from unswayed.systems.template import Reprompt, Shot
 from unswayed.vary.prompt import Reprompting
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from unswayed.base.errors import UnknownName
 from unswayed.base.seeds import Stream
-from unswayed.systems.reprompt import Reprompt
+from unswayed.systems.template import Reprompt
 from unswayed.vary.prompt import Reprompting
 
 _CHOICES: dict[str, tuple[object, ...]] = {

@@ -18,9 +18,8 @@ from unswayed.storage.answers import AnswerStore
 from unswayed.storage.untrusted_files import read_bounded
 from unswayed.systems.asking import Asking, ask
 from unswayed.systems.opening import open_system
-from unswayed.systems.reprompt import Reprompt
 from unswayed.systems.rewrite import Rewriter, rewriting_prompt
-from unswayed.systems.template import Template
+from unswayed.systems.template import Reprompt, Template
 from unswayed.vary.operator import in_params, pinned_system
 from unswayed.vary.paraphrase.chat import paraphrases
 from unswayed.vary.prompt import Reprompting

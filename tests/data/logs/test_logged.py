@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from unswayed.base.errors import DataError, UsageError
+from unswayed.data.logs import LoggedSystem
 from unswayed.measure.measuring import measure_run
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
-from unswayed.systems.logged import LoggedSystem
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import Failed
 
