@@ -242,7 +242,7 @@ class Changed(NamedTuple):
     gold: str
 
 
-_Said = tuple[Example, Example | Variant, Output, Output]
+_AnswerPair = tuple[Example, Example | Variant, Output, Output]
 
 
 def changed_answers(a: Runlike, b: Runlike, score: str, plan: MeasurePlan) -> Iterator[Changed]:
@@ -262,25 +262,20 @@ def changed_answers(a: Runlike, b: Runlike, score: str, plan: MeasurePlan) -> It
                         yield _changed_answer("lost" if was else "gained", item, both[0], both[1])
 
 
-def _both(a: Runlike, b: Runlike, plan: MeasurePlan) -> Iterator[_Said]:
+def _both(a: Runlike, b: Runlike, plan: MeasurePlan) -> Iterator[_AnswerPair]:
     """What both runs answered, of clean inputs and of variants with the same meaning."""
-    counted = wrong if plan.missing == "wrong" else _as_it_is
     pairs = zip(items_of(a, b), items_of(b, a), strict=True)
     for (example, clean_a, varied_a), (_, clean_b, varied_b) in pairs:
-        before, after = counted(clean_a), counted(clean_b)
-        if _read(before) and _read(after):
+        before, after = (wrong(o) if plan.missing == "wrong" else o for o in (clean_a, clean_b))
+        if _is_answered(before) and _is_answered(after):
             yield example, example, before, after
         for (variant, output_a), (_, output_b) in zip(varied_a, varied_b, strict=True):
-            before, after = counted(output_a), counted(output_b)
-            if _read(before) and _read(after) and variant.meaning == "same":
+            before, after = (wrong(o) if plan.missing == "wrong" else o for o in (output_a, output_b))
+            if _is_answered(before) and _is_answered(after) and variant.meaning == "same":
                 yield example, variant, before, after
 
 
-def _as_it_is(output: Output) -> Output:
-    return output
-
-
-def _read(output: Output) -> bool:
+def _is_answered(output: Output) -> bool:
     return output.ok or output.unreadable
 
 

@@ -212,11 +212,9 @@ def _tails(part: Part, scored: Scored, variants: Ints, k: int) -> tuple[Array, A
     starts = np.cumsum(counts) - counts
     rank, count = np.arange(len(example)) - starts[example], counts[example]
     most = int(counts.max(initial=1))
-
-    def weighed(table: Array) -> Array:
-        return np.bincount(example, table[count, rank] * scores, n).astype(np.float64)
-
-    return weighed(worst_weights(most, k)), weighed(cvar_weights(most, k))
+    tables = worst_weights(most, k), cvar_weights(most, k)
+    worst, cvar = (np.bincount(example, table[count, rank] * scores, n).astype(np.float64) for table in tables)
+    return worst, cvar
 
 
 def _corpus_columns(part: Part, scored: Scored, scope: Scope, layout: Layout, way: Way) -> _Parts:
@@ -250,20 +248,17 @@ KEPT = ("drop",)  # measures whose numbers are kept by example, for what compare
 
 
 class GatheredMeasure:
-    """One number that is wanted, gathered part by part."""
+    """One number that is wanted, gathered part by part: by example, or by cluster if `over` names what clusters are."""
 
     def __init__(self, column: Observations, signature: str, spill: Spill, over: str | None, keep: bool) -> None:
         self.span, self.statistic, self.kind, self.signature = column.span, column.statistic, column.kind, signature
         self.missing = self.n = 0
-        self._over = over
-        self._tally = Tally(spill)
-        self._clusters = ClusterSums(column.statistic)
+        self._over, self._spill, self._keep = over, spill, keep
         statistic = column.statistic
-        self._by_class: _ByClass | None = None
-        if isinstance(statistic, SetScore) and statistic.by_class:
-            self._by_class = _ByClass(statistic, spill)
-        self._spill, self._keep = spill, keep
-        self._kept: list[tuple[Kept, Kept]] = []
+        self._by_class = statistic if isinstance(statistic, SetScore) and statistic.by_class else None
+        self._tally = Tally(spill)
+        self._cluster_sums: dict[int, Array] = {}
+        self._kept: list[tuple[Kept, Kept]] = []  # the numbers of examples or clusters, and their values
 
     def add(self, column: Observations, inside: Bools | None, first: int, clusters: Ints | None) -> None:
         examples, values, missing = column.examples, column.values, column.missing
@@ -272,49 +267,59 @@ class GatheredMeasure:
             examples, values, missing = examples[chosen], values[chosen], missing[inside]
         self.missing += int(missing.sum())
         self.n += len(values)
-        if self._by_class is not None and clusters is not None:
-            self._by_class.add(values, clusters[examples])
-        elif clusters is not None:
-            self._clusters.add(values, clusters[examples])
-        else:
+        if clusters is None:
             self._tally.add(values)
             if self._keep:
                 self._kept.append((self._spill.put(examples + first), self._spill.put(values)))
+        elif self._by_class is not None:
+            self._kept.append((self._spill.put(clusters[examples]), self._spill.put(values)))
+        else:
+            codes, sums = clusters[examples], self._cluster_sums
+            rows = summed(_columns(self.statistic, values), codes)
+            for cluster, row in zip(np.unique(codes).tolist(), rows, strict=True):
+                sums[cluster] = sums[cluster] + row if cluster in sums else row
 
     def estimate(self, level: float) -> Estimate:
         over = "examples like these" if self._over is None else self._over
-        found = self._found() if self.n else None
+        found = None
+        if self.n and self._over is not None:
+            found = self._cluster_units()[1]
+        elif self.n:
+            rows, counts = self._tally.rows()
+            if self._by_class is not None:
+                found = class_found(self._by_class, rows, np.arange(len(rows)), counts.astype(np.float64))
+            else:
+                found = _found(self.statistic, _columns(self.statistic, rows), counts.astype(np.float64))
         if found is None or not isfinite(found.value):
             return Estimate(None, None, None, 0, self.missing, self.signature, over=over)
         low, high = found.interval(self.span, level, self.kind)
         return Estimate(found.value, low, high, self.n, self.missing, self.signature, over=over)
 
-    def _found(self) -> _Found:
+    def _cluster_units(self) -> tuple[Ints, _Found]:
+        """The numbers of the clusters, in ascending order, and what they give."""
         if self._by_class is not None:
-            return self._by_class.found(self._tally)
-        if self._over is not None:
-            rows = self._clusters.rows()[1]
-            return _found(self.statistic, rows, np.ones(len(rows)))
-        rows, counts = self._tally.rows()
-        return _found(self.statistic, _columns(self.statistic, rows), counts.astype(np.float64))
+            codes, values = (self._spill.joined([pair[i] for pair in self._kept]) for i in (0, 1))
+            clusters, unit = np.unique(codes, return_inverse=True)
+            return clusters, class_found(self._by_class, values, unit, np.ones(len(clusters)))
+        clusters = np.array(sorted(self._cluster_sums), dtype=np.int64)
+        rows = np.array([self._cluster_sums[cluster] for cluster in clusters.tolist()])
+        return clusters, _found(self.statistic, rows, np.ones(len(rows)))
 
     def units(self) -> tuple[Ints, Numbers]:
         """The number of each example, or cluster, in the data, and what it gives: its total and its weight."""
-        if self._by_class is not None and self._over is not None:
-            units, found = self._by_class.units()
-            return units, found.numbers
         if self._over is not None:
-            units, rows = self._clusters.rows()
-        else:
-            if not self._kept:
-                return np.zeros(0, dtype=np.int64), Numbers(np.zeros(0), np.zeros(0), np.zeros(0))
-            units = self._spill.joined([examples for examples, _ in self._kept])
-            values = self._spill.joined([values for _, values in self._kept])
-            if self._by_class is not None:
-                return units, self._by_class.of(values).numbers
-            rows = _columns(self.statistic, values)
-            del values  # there may be millions
-        return units, _found(self.statistic, rows, np.ones(len(rows))).numbers
+            clusters, found = self._cluster_units()
+            return clusters, found.numbers
+        if not self._kept:
+            return np.zeros(0, dtype=np.int64), Numbers(np.zeros(0), np.zeros(0), np.zeros(0))
+        units = self._spill.joined([examples for examples, _ in self._kept])
+        values = self._spill.joined([values for _, values in self._kept])
+        n = len(values)
+        if self._by_class is not None:
+            return units, class_found(self._by_class, values, np.arange(n), np.ones(n)).numbers
+        rows = _columns(self.statistic, values)
+        del values  # there may be millions
+        return units, _found(self.statistic, rows, np.ones(n)).numbers
 
 
 def estimate_of(column: Observations, signature: str, level: float) -> Estimate:
@@ -324,24 +329,6 @@ def estimate_of(column: Observations, signature: str, level: float) -> Estimate:
         return Estimate(None, None, None, 0, missing, signature)
     found = _found(statistic, _columns(statistic, column.values), np.ones(n))
     return Estimate(found.value, *found.interval(column.span, level, column.kind), n, missing, signature)
-
-
-class ClusterSums:
-    """The sums of each cluster's rows, gathered part by part."""
-
-    def __init__(self, statistic: Statistic) -> None:
-        self._statistic = statistic
-        self._found: dict[int, Array] = {}
-
-    def add(self, values: Array, clusters: Ints) -> None:
-        rows = _columns(self._statistic, values)
-        for cluster, row in zip(np.unique(clusters).tolist(), summed(rows, clusters), strict=True):
-            self._found[cluster] = self._found[cluster] + row if cluster in self._found else row
-
-    def rows(self) -> tuple[Ints, Array]:
-        """The numbers of the clusters, in ascending order, and the sum of each."""
-        order = sorted(self._found)
-        return np.array(order, dtype=np.int64), np.array([self._found[cluster] for cluster in order])
 
 
 def _columns(statistic: Statistic, values: Array) -> Array:
@@ -391,30 +378,3 @@ def class_found(statistic: SetScore, values: Array, unit: Ints, counts: Array) -
     pseudo = n * value - (n - 1) * np.where(np.isnan(without), value, without)
     raised = None if statistic.drop else float(statistic.of_sets(made.raised[None])[0])
     return _Found(value, Numbers(pseudo, np.ones(units), counts), raised)
-
-
-class _ByClass:
-    """The values of examples and their clusters, for a score that is a mean over classes."""
-
-    def __init__(self, statistic: SetScore, spill: Spill) -> None:
-        self._statistic, self._spill = statistic, spill
-        self._kept: list[tuple[Kept, Kept]] = []
-
-    def add(self, values: Array, clusters: Ints) -> None:
-        self._kept.append((self._spill.put(values), self._spill.put(clusters)))
-
-    def units(self) -> tuple[Ints, _Found]:
-        values, clusters = (self._spill.joined([pair[i] for pair in self._kept]) for i in (0, 1))
-        numbers, unit = np.unique(clusters, return_inverse=True)
-        return numbers, class_found(self._statistic, values, unit, np.ones(len(numbers)))
-
-    def of(self, values: Array, counts: Array | None = None) -> _Found:
-        """Of rows that are examples each, or `counts` of them."""
-        n = len(values)
-        return class_found(self._statistic, values, np.arange(n), np.ones(n) if counts is None else counts)
-
-    def found(self, tally: Tally) -> _Found:
-        if self._kept:
-            return self.units()[1]
-        rows, counts = tally.rows()
-        return self.of(rows, counts.astype(np.float64))

@@ -5,7 +5,7 @@ A gate names its set as people write it: an operator, a family or slice=value, w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import get_args
 
@@ -16,7 +16,7 @@ from unswayed.base.values import Estimate
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.precision import not_reached
 from unswayed.measure.questions import slice_key
-from unswayed.measure.results import Block, Results
+from unswayed.measure.results import Results
 from unswayed.run.plan import GateOn, Plan
 from unswayed.run.record import Run
 from unswayed.run.spending import money
@@ -133,28 +133,20 @@ def check_gates(
     is broken, no gate passes. With `bounds`, what is missing counts at its least favourable.
     """
     known = results.sets if known is None else known
-    checked = [
-        _check(gate, set_, _at_worst(gate, getattr(_block(results, set_), gate.name, None), bounds))
-        for gate in gates
-        for set_ in sets_named(gate.set, known)
-    ]
-    return [_refused(gate) for gate in checked] if results.sanity else checked
-
-
-def _refused(gate: GateResult) -> GateResult:
-    sentence = f"{gate.name}: the set-up looks broken, so the limit of {gate.limit:g} does not hold."
-    return msgspec.structs.replace(gate, bound=None, passed=False, sentence=sentence)
-
-
-def _at_worst(gate: Gate, estimate: Estimate | None, bounds: bool) -> Estimate | None:
-    """The estimate with the unfavourable one of its bounds as its value."""
-    if not bounds or estimate is None or estimate.bounds is None:
-        return estimate
-    return msgspec.structs.replace(estimate, value=estimate.bounds[0 if gate.name in AT_LEAST else 1])
-
-
-def _block(results: Results, set_: Named) -> Block | None:
-    return results.whole if set_ == ALL else results.sets.get(set_[0], {}).get(set_[1])
+    checked = []
+    for gate in gates:
+        for set_ in sets_named(gate.set, known):
+            block = results.whole if set_ == ALL else results.sets.get(set_[0], {}).get(set_[1])
+            estimate: Estimate | None = getattr(block, gate.name, None)
+            if bounds and estimate is not None and estimate.bounds is not None:
+                worst = estimate.bounds[0 if gate.name in AT_LEAST else 1]
+                estimate = msgspec.structs.replace(estimate, value=worst)
+            result = _check(gate, set_, estimate)
+            if results.sanity:
+                sentence = f"{result.name}: the set-up looks broken, so the limit of {gate.limit:g} does not hold."
+                result = msgspec.structs.replace(result, bound=None, passed=False, sentence=sentence)
+            checked.append(result)
+    return checked
 
 
 def _check(gate: Gate, set_: Named, estimate: Estimate | None) -> GateResult:
@@ -286,18 +278,15 @@ def sets_named(text: str, known: Known) -> list[Named]:
     """
     if text in _WHOLE:
         return [ALL]
+    # a * stands for any text; without one, only whole names are meant
+    pattern = re.compile(".*".join(map(re.escape, text.split("*"))), re.DOTALL) if "*" in text else None
     levels = [[(name, (kind, name)) for name in known.get(kind, ())] for kind in ("operator", "family")]
     levels.append([(labelled((kind, name)), (kind, name)) for kind, names in known.items() for name in names])
     for level in levels:
         exact = [named for called, named in level if called == text]
-        if found := exact or [named for called, named in level if _matches(text, called)]:
+        if found := exact or [named for called, named in level if pattern is not None and pattern.fullmatch(called)]:
             return found
     raise _unknown(text, known)
-
-
-def _matches(pattern: str, name: str) -> bool:
-    parts = map(re.escape, pattern.split("*"))
-    return "*" in pattern and re.fullmatch(".*".join(parts), name, re.DOTALL) is not None
 
 
 def _unknown(text: str, known: Known) -> UnknownName:
@@ -315,14 +304,10 @@ def _unknown(text: str, known: Known) -> UnknownName:
 def sets_of(suite: Suite) -> dict[str, list[str]]:
     """The operators, families and slices of a suite, by kind."""
     found: dict[str, dict[str, None]] = {"operator": {}, "family": {}}
-    for kind, name in _names(suite):
-        found.setdefault(kind, {})[name] = None
-    return {kind: sorted(names) for kind, names in found.items()}
-
-
-def _names(suite: Suite) -> Iterator[Named]:
     for example, variants in suite.groups():
-        yield from ((slice_key(key), value) for key, value in example.groups.items())
+        for key, value in example.groups.items():
+            found.setdefault(slice_key(key), {})[value] = None
         for variant in variants:
-            yield "operator", variant.source
-            yield "family", variant.family
+            found["operator"][variant.source] = None
+            found["family"][variant.family] = None
+    return {kind: sorted(names) for kind, names in found.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -200,7 +200,13 @@ def judge_agreement(
     if rule is None:
         raise UsageError(f"{option('equivalent')} {equivalent} can't be told from another rule, so no result is kept.")
     if pairs_to is not None:
-        write_json_lines(Path(pairs_to), [_row(p, p.same(threshold), v) for p, v in zip(pairs, said, strict=True)])
+        told = {True: "yes", False: "no", None: ""}
+        rows = []  # the pairs as data for a judge: people's verdict is the gold
+        for pair, verdict in zip(pairs, said, strict=True):
+            question = {"question": pair.question} if pair.question else {}
+            row = {**question, "reference": pair.reference, "answer": pair.answer}
+            rows.append({**row, "label": told[pair.same(threshold)], "judge": told[verdict], "source": pair.source})
+        write_json_lines(Path(pairs_to), rows)
     texts = [[p.reference, p.answer, p.question, sorted(p.ratings.items())] for p in pairs]
     signed = {"judge": content_id(rule), "people": content_id(texts), "threshold": threshold}
     chosen = {ALL: list(range(len(pairs)))}
@@ -220,14 +226,6 @@ def judge_agreement(
     )  # fmt: skip
 
 
-def _row(pair: ComparedPair, people: bool, judge: bool | None) -> dict[str, str]:
-    """A pair as data for a judge: people's verdict is the gold."""
-    told = {True: "yes", False: "no", None: ""}
-    question = {"question": pair.question} if pair.question else {}
-    texts = {**question, "reference": pair.reference, "answer": pair.answer}
-    return {**texts, "label": told[people], "judge": told[judge], "source": pair.source}
-
-
 class _Kappa(Statistic):
     """Cohen's kappa of sums of four kinds of pairs: both say the same, only the judge, only people, neither."""
 
@@ -244,7 +242,8 @@ def _agreement(
 ) -> Agreement:  # fmt: skip
     pairs = [pair for pair, _ in all_]
     judged = [(pair, verdict) for pair, verdict in all_ if verdict is not None]
-    kinds = [_kind(verdict, pair.same(threshold)) for pair, verdict in judged]
+    both = [(verdict, pair.same(threshold)) for pair, verdict in judged]
+    kinds = [[j and p, j and not p, p and not j, not j and not p] for j, p in both]
     rows = np.array(kinds, dtype=float).reshape(-1, 4)
     own = [[(rating >= threshold) == verdict for rating in pair.ratings.values()] for pair, verdict in judged]
     two = [
@@ -258,13 +257,29 @@ def _agreement(
         name: str, values: Array, statistic: Statistic, of: Sequence[str], missing: int, least: float
     ) -> Estimate:
         signature = sign({"measure": f"judge.{name}:{VERSION}", **signed}, level=settings.level)
-        rows = _summed(values, of)
+        rows = values
+        if len(values):  # the rows of one original text together, since its pairs stand or fall together
+            _, place = np.unique(np.array(of, dtype=object).astype(str), return_inverse=True)
+            rows = np.zeros((int(place.max()) + 1, values.shape[1]))
+            np.add.at(rows, place, values)
         column = Observations(np.arange(len(rows)), rows, statistic, np.array([missing]), (least, 1.0))
-        return _of_pairs(estimate_of(column, signature, settings.level), len(values))
+        estimate = estimate_of(column, signature, settings.level)
+        if estimate.value is None or np.isnan(estimate.value):  # kappa has none where chance alone agrees on all
+            return msgspec.structs.replace(estimate, value=None, low=None, high=None, n=0, over="pairs like these")
+        return msgspec.structs.replace(estimate, n=len(values), over="pairs like these")
 
     shares = np.column_stack([rows[:, 0] + rows[:, 3], np.ones(len(rows))])
     verdicts = {str(n): {who: r >= threshold for who, r in p.ratings.items()} for n, p in enumerate(pairs)}
     several = [pair.reference for pair, answers in zip(pairs, two, strict=True) if answers]
+    swapped = None
+    if turned is not None:  # the share of verdicts that change with the order, of the pairs that were judged both ways
+        asked = [
+            (pair.reference, one != other)
+            for (pair, one), other in zip(all_, turned, strict=True)
+            if one is not None and other is not None
+        ]
+        changed = np.array([(change, 1) for _, change in asked], dtype=float).reshape(-1, 2)
+        swapped = found("swapped", changed, Ratio(), [text for text, _ in asked], len(all_) - len(asked), 0.0)
     return Agreement(
         pairs=len(judged),
         share=found("share", shares, Ratio(), units, left, 0.0),
@@ -274,45 +289,13 @@ def _agreement(
         alpha=krippendorff_alpha(verdicts, confidence=settings.level),
         too_same=int(rows[:, 1].sum()),
         too_different=int(rows[:, 2].sum()),
-        swapped=None if turned is None else _swapped(all_, turned, found),
+        swapped=swapped,
     )
-
-
-def _swapped(
-    all_: Sequence[tuple[ComparedPair, bool | None]], turned: Sequence[bool | None], found: Callable[..., Estimate]
-) -> Estimate:
-    """The share of verdicts that change with the order, of the pairs that were judged both ways."""
-    both = [(pair.reference, one != other) for (pair, one), other in zip(all_, turned, strict=True)
-            if one is not None and other is not None]  # fmt: skip
-    changed = np.array([(change, 1) for _, change in both], dtype=float).reshape(-1, 2)
-    return found("swapped", changed, Ratio(), [text for text, _ in both], len(all_) - len(both), 0.0)
-
-
-def _kind(judge: bool, people: bool) -> list[int]:
-    return [judge and people, judge and not people, people and not judge, not judge and not people]
 
 
 def _counted(answers: Sequence[Sequence[bool]]) -> Array:
     """For each pair that has any: how many answers agree, and how many there are."""
     return np.array([(sum(one), len(one)) for one in answers if one], dtype=float).reshape(-1, 2)
-
-
-def _summed(values: Array, units: Sequence[str]) -> Array:
-    """The rows of one original text together, since its pairs stand or fall together."""
-    if not len(values):
-        return values
-    _, place = np.unique(np.array(units, dtype=object).astype(str), return_inverse=True)
-    rows = np.zeros((int(place.max()) + 1, values.shape[1]))
-    np.add.at(rows, place, values)
-    return rows
-
-
-def _of_pairs(estimate: Estimate, pairs: int) -> Estimate:
-    """Kappa has no value where chance alone agrees on all."""
-    value = estimate.value
-    if value is None or np.isnan(value):
-        return msgspec.structs.replace(estimate, value=None, low=None, high=None, n=0, over="pairs like these")
-    return msgspec.structs.replace(estimate, n=pairs, over="pairs like these")
 
 
 def save_agreement(found: JudgeAgreement, to: str | Path) -> None:

@@ -22,9 +22,9 @@ from unswayed.measure.questions import (
     GRID,
     SCORES,
     Questions,
-    Signer,
     check_cluster,
     clusters_of,
+    signer_of,
     slices_of,
     with_cluster,
 )
@@ -180,7 +180,7 @@ def _measured(
         main = used[0] if used else None
         runs, how = [(table, run.identity)], decisive(plan, way)
         how |= {"compared": comparing.name} if comparing.name else {}
-        signs = {scorer: Signer(runs, scorer, suite.signed, **how).sign for scorer in (main, *used[1:])}
+        signs = {scorer: signer_of(runs, scorer, suite.signed, **how) for scorer in (main, *used[1:])}
         questions = Questions(table, slices, signs, way, plan.cluster)
         rules = stop_rules(run.manifest.stop_when) if isinstance(run, Run) else []
         early = {rule.measure for rule in rules}

@@ -67,7 +67,12 @@ def check_metric(
     names = [str(i) for i in range(len(pairs))] * 2
     kinds = ["dialect"] * len(pairs) + ["changed"] * len(pairs)
     fitted = mixed_effects(names, kinds, [*found["dialect"], *found["changed"]], reference="changed", level=level)
-    answer = _answer(success.share, failure.share)
+    answer: Answer = "unclear"
+    if success.share.low is not None and success.share.low > 0.5:
+        answer = "robust"
+    elif failure.share.low is not None and failure.share.low > 0.5:
+        answer = "not robust"
+    finite = {kind: [value for value in values if np.isfinite(value)] for kind, values in found.items()}
     return MetricCheck(
         metric=name,
         answer=answer,
@@ -75,21 +80,10 @@ def check_metric(
         segments=success.share.n,
         success=success,
         failure=failure,
-        means={kind: _mean(values) for kind, values in found.items()},
+        means={kind: float(np.mean(values)) if values else None for kind, values in finite.items()},
         regression=fitted,
         identical=sum(pair.reference in (pair.dialect, pair.changed) for pair in pairs),
     )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    finite = [value for value in values if np.isfinite(value)]
-    return float(np.mean(finite)) if finite else None
-
-
-def _answer(success: Estimate, failure: Estimate) -> Answer:
-    if success.low is not None and success.low > 0.5:
-        return "robust"
-    return "not robust" if failure.low is not None and failure.low > 0.5 else "unclear"
 
 
 def _sentence(answer: Answer, success: Wins, failure: Wins, dialect: str) -> str:
@@ -113,27 +107,24 @@ def _share(share: Estimate) -> str:
 
 def metric_rows(found: Sequence[MetricCheck]) -> list[dict[str, object]]:
     """A row for each metric, for people."""
-    return [
-        {
-            "metric": one.metric,
-            "answer": one.answer,
-            "dialect above changed": one.success.share,
-            "changed above dialect": one.failure.share,
-            "ties": one.success.ties,
-            "difference of means": _difference(one),
-            "segments": one.segments,
-        }
-        for one in found
-    ]
-
-
-def _difference(one: MetricCheck) -> Estimate | None:
-    effect = one.regression.coefficients.get("dialect")
-    if effect is None:
-        return None
-    return Estimate(
-        effect.value, effect.low, effect.high, one.segments, one.regression.missing, one.regression.signature
-    )
+    rows: list[dict[str, object]] = []
+    for one in found:
+        fitted, difference = one.regression, None
+        if (effect := fitted.coefficients.get("dialect")) is not None:
+            ends = effect.value, effect.low, effect.high
+            difference = Estimate(*ends, one.segments, fitted.missing, fitted.signature)
+        rows.append(
+            {
+                "metric": one.metric,
+                "answer": one.answer,
+                "dialect above changed": one.success.share,
+                "changed above dialect": one.failure.share,
+                "ties": one.success.ties,
+                "difference of means": difference,
+                "segments": one.segments,
+            }
+        )
+    return rows
 
 
 _DARR_VERSION = 1  # of these definitions; part of every signature
@@ -188,7 +179,11 @@ def darr(
     pairs = int(counts.sum())
     if not pairs and not missing:
         raise NothingEvaluated(f"No two translations of a segment are {difference:g} points apart in {human}.")
-    tau = _tau(counts, missing, settings, signature)
+    # resampled by segment: its pairs stand or fall together
+    left = np.zeros(max(len(counts), 1), dtype=np.int64)
+    left[0] = missing
+    column = Observations(np.arange(len(counts)), counts, _Tau(), left, (-1.0, 1.0))
+    tau = estimates([Question(column, signature)], settings)[0]
     both = [(row, scored[row.system, row.segment]) for row in judged if (row.system, row.segment) in scored]
     concordant, discordant = (int(total) for total in counts.sum(axis=0))
     return Darr(
@@ -222,14 +217,6 @@ def _relative_ranks(
         if concordant or discordant:
             counts.append((concordant, discordant))
     return np.array(counts, dtype=float).reshape(-1, 2), missing
-
-
-def _tau(counts: Array, missing: int, settings: Resampling, signature: str) -> Estimate:
-    """Resampled by segment: its pairs stand or fall together."""
-    left = np.zeros(max(len(counts), 1), dtype=np.int64)
-    left[0] = missing
-    column = Observations(np.arange(len(counts)), counts, _Tau(), left, (-1.0, 1.0))
-    return estimates([Question(column, signature)], settings)[0]
 
 
 def _by_system(both: list[tuple[SegmentScore, float]]) -> Correlation:

@@ -33,7 +33,14 @@ def naming(
     for kind, names in kinds.items():
         told = _told(kind, names, partial(_units, questions, kind), span, level, seed)
         found[kind] = _named(questions, kind, names, told, tests, 1 - level)
-    return Naming(sets=found, grid=_sure_cells(questions, level))
+    # the cells of the grid whose drop is surely not zero, if all of them are looked at together (Bonferroni)
+    cells = [at for at in questions.places() if at[0] == GRID]
+    sure: dict[str, list[str]] = {}
+    for at in cells:
+        drop = questions.at_level(at, 1 - (1 - level) / len(cells))
+        if drop.low is not None and drop.high is not None and not drop.low <= 0 <= drop.high:
+            sure.setdefault(at[1], []).append(at[2])
+    return Naming(sets=found, grid=sure)
 
 
 def _named(
@@ -103,14 +110,3 @@ def _shared(names: Sequence[str], units_of: Callable[[str], Units]) -> tuple[Arr
         totals[:, j], weights[:, j] = numbers.total, numbers.weight
         del found, numbers  # before the next set's are read
     return totals, weights
-
-
-def _sure_cells(questions: Questions, level: float) -> dict[str, list[str]]:
-    """The cells of the grid whose drop is surely not zero, if all of them are looked at together (Bonferroni)."""
-    cells = [at for at in questions.places() if at[0] == GRID]
-    sure: dict[str, list[str]] = {}
-    for at in cells:
-        drop = questions.at_level(at, 1 - (1 - level) / len(cells))
-        if drop.low is not None and drop.high is not None and not drop.low <= 0 <= drop.high:
-            sure.setdefault(at[1], []).append(at[2])
-    return sure

@@ -357,12 +357,6 @@ class _Columns:
             setattr(part, name, getattr(self, name)[inside])
         return part
 
-    def by_example(self, spill: Spill, clusters: Ints | None) -> ByExample:
-        found = ByExample(spill, len(self.families), clusters)
-        found.add(self.examples, self.example, self.stratum, self.values, self.altered)
-        found.add_squares(self.examples, self.example, self.stratum, self.values)
-        return found
-
 
 @dataclass(frozen=True)
 class _Asked:
@@ -456,20 +450,34 @@ def _nested(measure: str, found: ByExample, span: tuple[float, float], asked: _A
     low, high = mean_interval(units, span, asked.level, "share" if span[0] >= 0 else "difference")
     signature = asked.sign(measure, asked.name)
     these = Estimate(found.mean(), low, high, found.examples, 0, signature, over=asked.over)
-    many, varies = (None, None) if asked.clusters is None else (units.units, _varies(units))
+    many = varies = None
+    if asked.clusters is not None:  # the variance of a cluster's mean, large clusters counting for more
+        rest = units.total - units.value * units.weight
+        many = units.units
+        varies = float(rest @ rest) / max(units.units - 1, 1) / float(units.weight.mean()) ** 2
     sources = found.sources(_own(measure, asked.again, found))
     return Sampled(these, None, sources, found.variants / found.examples, {}, many, varies)
 
 
 def _crossed(measure: str, columns: _Columns, span: tuple[float, float], asked: _Asked, spill: Spill) -> Sampled:
     """People are the same from one example to the next."""
-    summed = columns.by_example(spill, asked.clusters)
-    sampled = msgspec.structs.replace(_nested(measure, summed, span, asked), by=_by(columns))
+    summed = ByExample(spill, len(columns.families), asked.clusters)
+    summed.add(columns.examples, columns.example, columns.stratum, columns.values, columns.altered)
+    summed.add_squares(columns.examples, columns.example, columns.stratum, columns.values)
+    many = np.bincount(columns.person, minlength=len(columns.names))
+    total = np.bincount(columns.person, weights=columns.values, minlength=len(columns.names))
+    means = {name: float(total[i] / many[i]) for i, name in enumerate(columns.names) if many[i]}
+    sampled = msgspec.structs.replace(_nested(measure, summed, span, asked), by=means)
     clusters = None if asked.clusters is None else asked.clusters[columns.example]
     crossed = components(Cells(columns.example, columns.person, columns.stratum, columns.values, clusters))
     if crossed is None:
         return msgspec.structs.replace(sampled, variance=msgspec.structs.replace(sampled.variance, people=None))
-    like = _like_these(crossed, sampled.these, span, span[0] >= 0, asked.level)
+    # the interval for other people too, which is never narrower than the one for these people
+    share = span[0] >= 0
+    low, high = crossed.interval(asked.level, span, share and isfinite(span[1] - span[0]))
+    low = low if sampled.these.low is None else min(low, sampled.these.low)
+    high = high if sampled.these.high is None else max(high, sampled.these.high)
+    like = msgspec.structs.replace(sampled.these, low=low, high=high, over=LIKE_THESE)
     like = msgspec.structs.replace(like, signature=asked.sign(measure, LIKE_THESE))
     own, rest = _own(measure, asked.again, summed), max(crossed.rest, 0.0)
     noise = None if own is None else min(own, rest)
@@ -477,38 +485,15 @@ def _crossed(measure: str, columns: _Columns, span: tuple[float, float], asked: 
     return msgspec.structs.replace(sampled, like_these=like, variance=sources)
 
 
-def _varies(clusters: Numbers) -> float:
-    """The variance of a cluster's mean, large clusters counting for more."""
-    rest = clusters.total - clusters.value * clusters.weight
-    return float(rest @ rest) / max(clusters.units - 1, 1) / float(clusters.weight.mean()) ** 2
-
-
-def _like_these(found: Components, these: Estimate, span: tuple[float, float], share: bool, level: float) -> Estimate:
-    """The interval for other people too, which is never narrower than the one for these people."""
-    low, high = found.interval(level, span, share and isfinite(span[1] - span[0]))
-    low = low if these.low is None else min(low, these.low)
-    high = high if these.high is None else max(high, these.high)
-    return msgspec.structs.replace(these, low=low, high=high, over=LIKE_THESE)
-
-
 def _own(measure: str, again: Again | None, summed: ByExample) -> float | None:
     """The variance of one answer's number when the same text is asked again; what is unaltered has the clean answer."""
-    found = None if again is None else _asked_again(measure, again)
-    return None if found is None else found * (summed.altered / summed.variants)
-
-
-def _asked_again(measure: str, again: Again) -> float | None:
+    if again is None:
+        return None
+    found = None
     if measure != "flips":
         known = again.variance[~np.isnan(again.variance)]
-        return float(known.mean()) if len(known) else None
-    several = again.compared > 1
-    share = again.changed[several] / again.compared[several]
-    k = again.compared[several]
-    return float((share * (1 - share) * k / (k - 1)).mean()) if several.any() else None
-
-
-def _by(columns: _Columns) -> dict[str, float]:
-    """The mean of each person."""
-    many = np.bincount(columns.person, minlength=len(columns.names))
-    total = np.bincount(columns.person, weights=columns.values, minlength=len(columns.names))
-    return {name: float(total[i] / many[i]) for i, name in enumerate(columns.names) if many[i]}
+        found = float(known.mean()) if len(known) else None
+    elif (several := again.compared > 1).any():
+        share, k = again.changed[several] / again.compared[several], again.compared[several]
+        found = float((share * (1 - share) * k / (k - 1)).mean())
+    return None if found is None else found * (summed.altered / summed.variants)

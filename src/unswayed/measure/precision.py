@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import ceil, isfinite, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
@@ -109,7 +109,10 @@ def power_of(results: Results, level: float = 0.95, power: float = 0.8, correlat
 
             alone = f"{results.cluster} (clusters)" if design.clusters is not None else "examples like these"
             over = LIKE_THESE if people else alone
-            found.append(_detectable(measure, over, design, block.who, least))
+            now, examples, draws = least(design), least(design.times(examples=2)), least(design.times(draws=2))
+            found.append(
+                Detectable(measure, over, now, examples, draws, "examples" if examples <= draws else block.who)
+            )
     return Power(level, power, correlation, block.who, design, found)
 
 
@@ -128,11 +131,6 @@ def _of_units(sampled: Sampled) -> Sampled:
 def _wanted(measures: dict[str, Sampled]) -> list[tuple[str, Sampled]]:
     found = [(name, measures[name]) for name in ("drop", "flips") if name in measures]
     return [*found, *([("difference", measures["average"])] if "average" in measures else [])]
-
-
-def _detectable(measure: str, over: str, design: Design, who: str, least: Callable[[Design], float]) -> Detectable:
-    now, examples, draws = least(design), least(design.times(examples=2)), least(design.times(draws=2))
-    return Detectable(measure, over, now, examples, draws, "examples" if examples <= draws else who)
 
 
 def _variance(sampled: Sampled, draws: float, with_people: bool) -> float:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -31,7 +34,7 @@ from unswayed.measure.definitions import (
     way_of,
 )
 from unswayed.measure.results import Block
-from unswayed.measure.run_table import Bools, Part, Parted, RunTable, Scored
+from unswayed.measure.run_table import Bools, Part, Parted, RunTable
 from unswayed.measure.set_scores import Layout
 from unswayed.measure.validity import bounded
 from unswayed.run.plan import MeasurePlan
@@ -48,7 +51,7 @@ ALL, GRID, SCORES = "", "×", "scores"
 
 
 class Questions:
-    """Questions by place. `add` takes in the parts of a table; `answer` makes all numbers at once.
+    """Questions by place, asked of the parts of a table; `answer` makes all numbers at once.
 
     `signs` has the signer of each score, the main one first; the one of None is for a run without scores.
     """
@@ -62,54 +65,41 @@ class Questions:
         self._main, *self._others = signs
         self._slices, self._signs = slices, signs
         self._questions: dict[Place, GatheredMeasure] = {}
-        self._layouts: dict[tuple[str, str, str], Layout] = {}
+        self._layouts: defaultdict[tuple[str, str, str], Layout] = defaultdict(Layout)
         if any(scorer is not None and not scorer.linear for scorer in signs):
-            for part in table.parts():
-                self._see(part)
+            for part in table.parts():  # all layouts are found before anything is laid out
+                for kind, name, scope in scopes_of(part):
+                    for scorer in (self._main, *(self._others if kind == ALL else ())):
+                        if scorer is not None:
+                            self._layouts[scorer.name, kind, name].see(part, part.scored[scorer.name], scope)
         for part in table.parts():
             self._add(part)
 
-    def _see(self, part: Part) -> None:
-        """Finds the layouts, before anything is laid out."""
-        for kind, name, scope in _scopes(part):
-            for scorer in (self._main, *(self._others if kind == ALL else ())):
-                if scorer is not None:
-                    self._layout(scorer, kind, name).see(part, part.scored[scorer.name], scope)
-
-    def _layout(self, scorer: Scorer, kind: str, name: str) -> Layout:
-        return self._layouts.setdefault((scorer.name, kind, name), Layout())
-
     def _add(self, part: Part) -> None:
         """All measures of every set under the main score, and the drops of operator × slice; then the other scores."""
+        way, main = self._way, self._main
         cuts = [(cut, cut.inside(part)) for cut in self._slices]
-        for kind, name, scope in _scopes(part):
-            columns = self._columns(part, kind, name, scope)
-            self._add_block(part, kind, name, f"{kind}={name}" if kind else "all", columns)
-            for cut, inside in cuts if kind == ALL else ():
-                self._add_block(part, cut.key, cut.value, cut.name, columns, inside)
+        for kind, name, scope in scopes_of(part):
+            if main is None:
+                columns = {measure: no_column(part) for measure in SCORE_MEASURES}
+            else:
+                columns = score_columns(part, part.scored[main.name], scope, self._layouts[main.name, kind, name], way)
+            columns = columns | answer_columns(part, scope, way) | {ALTERED: altered_column(part, scope, way)}
+            sets: list[tuple[str, str, str, Bools | None]] = [(kind, name, f"{kind}={name}" if kind else "all", None)]
+            if kind == ALL:
+                sets += [(cut.key, cut.value, cut.name, inside) for cut, inside in cuts]
+            for of, value, label, inside in sets:
+                for measure in (*MEASURES, ALTERED):
+                    self._ask(part, (of, value, measure), columns[measure], main, measure, label, inside)
             for cut, inside in cuts if kind == "operator" else ():
                 label = f"operator={name}&{cut.name}"
-                self._ask(part, (GRID, name, cut.name), columns["drop"], self._main, "drop", label, inside)
+                self._ask(part, (GRID, name, cut.name), columns["drop"], main, "drop", label, inside)
         for scorer in self._others:
             assert scorer is not None
-            scope, layout = scope_of(part), self._layout(scorer, ALL, ALL)
-            columns = score_columns(part, part.scored[scorer.name], scope, layout, self._way)
+            layout = self._layouts[scorer.name, ALL, ALL]
+            columns = score_columns(part, part.scored[scorer.name], scope_of(part), layout, way)
             for measure, column in columns.items():
                 self._ask(part, (SCORES, scorer.name, measure), column, scorer, measure, "all")
-
-    def _columns(self, part: Part, kind: str, name: str, scope: Scope) -> dict[str, Observations]:
-        answers = answer_columns(part, scope, self._way) | {ALTERED: altered_column(part, scope, self._way)}
-        if self._main is None:
-            return {measure: no_column(part) for measure in SCORE_MEASURES} | answers
-        layout = self._layout(self._main, kind, name)
-        return score_columns(part, part.scored[self._main.name], scope, layout, self._way) | answers
-
-    def _add_block(
-        self, part: Part, kind: str, name: str, label: str, columns: dict[str, Observations],
-        inside: Bools | None = None,
-    ) -> None:  # fmt: skip
-        for measure in (*MEASURES, ALTERED):
-            self._ask(part, (kind, name, measure), columns[measure], self._main, measure, label, inside)
 
     def _ask(
         self, part: Part, at: Place, column: Observations, scorer: Scorer | None, measure: str, label: str,
@@ -119,15 +109,15 @@ class Questions:
             over = None if self._cluster is None else f"{self._cluster} (clusters)"
             signature = self._signs[scorer](measure, label)
             self._questions[at] = GatheredMeasure(column, signature, self._spill, over, measure in KEPT)
-        clusters = None if self._cluster is None else _clusters(part, self._cluster, self._clusters)
+        clusters = None if self._cluster is None else _cluster_codes(part, self._cluster, self._clusters)
         self._questions[at].add(column, inside, part.first, clusters)
 
-    def answer(self, level: float, anytime: Collection[str] = ()) -> Answers:
+    def answer(self, level: float, anytime: Collection[str] = ()) -> FoundEstimates:
         """All numbers. Of the whole run's measures, those named in `anytime` hold whenever the run stops."""
         found = {at: question.estimate(level) for at, question in self._questions.items()}
         for at in [(ALL, ALL, measure) for measure in anytime if found[ALL, ALL, measure].n]:
             found[at] = self.at_level(at, anytime_level(found[at].n, level))
-        return Answers(found)
+        return FoundEstimates(found)
 
     def at_level(self, at: Place, level: float) -> Estimate:
         """One number with an interval of another level."""
@@ -141,16 +131,15 @@ class Questions:
         return self._questions[at].units()
 
 
-def _scopes(part: Part) -> Iterator[tuple[str, str, Scope]]:
+def scopes_of(part: Part) -> Iterator[tuple[str, str, Scope]]:
     """The whole, each family's and each operator's variants, with the kind and the name of the set."""
     yield ALL, ALL, scope_of(part)
-    for name, scope in family_scopes(part):
-        yield "family", name, scope
-    for name, scope in operator_scopes(part):
-        yield "operator", name, scope
+    for kind, names, codes in (("family", part.families, part.family), ("operator", part.operators, part.operator)):
+        for code, name in enumerate(names):
+            yield kind, name, scope_of(part, codes == code)
 
 
-class Answers:
+class FoundEstimates:
     """Estimates by place."""
 
     def __init__(self, found: dict[Place, Estimate]) -> None:
@@ -160,14 +149,10 @@ class Answers:
         measures = {measure: self._found[kind, name, measure] for measure in MEASURES}
         noticed = measures.pop("noticed")
         controls = noticed.n + noticed.missing > 0  # without a control there is nothing to notice
-        altered = self._found[kind, name, ALTERED] if self._unaltered else None
-        return Block(**measures, noticed=noticed if controls else None, altered=altered)
-
-    @property
-    def _unaltered(self) -> bool:
-        """Do some variants equal their example? Else the share altered is not worth showing."""
         share = self._found[ALL, ALL, ALTERED].value
-        return share is not None and share < 1
+        unaltered = share is not None and share < 1  # some variants equal their example; else it is not worth showing
+        altered = self._found[kind, name, ALTERED] if unaltered else None
+        return Block(**measures, noticed=noticed if controls else None, altered=altered)
 
     def by(self) -> dict[str, dict[str, Block]]:
         sets = dict.fromkeys((kind, name) for kind, name, _ in self._found if kind not in (ALL, GRID, SCORES))
@@ -176,9 +161,9 @@ class Answers:
             out.setdefault(kind, {})[name] = self.block(kind, name)
         return out
 
-    def bounded(self, filled: Sequence[Answers], widen: bool) -> Answers:
+    def bounded(self, filled: Sequence[FoundEstimates], widen: bool) -> FoundEstimates:
         """The same with bounds, which the answers to the same questions with nothing missing give."""
-        return Answers({
+        return FoundEstimates({
             at: bounded(found, [other._found[at] for other in filled if at in other._found], widen)
             for at, found in self._found.items()
         })  # fmt: skip
@@ -191,48 +176,37 @@ class Answers:
         return out
 
 
-_Column = npt.NDArray[Any]
+def signer_of(runs: Sequence[tuple[Parted, str]], scorer: Scorer | None, suite: str, **more: object) -> Sign:
+    """What makes the signatures of the numbers of one run, or of a pair of runs that are compared.
+
+    `runs` are tables with the identities of the systems that answered; `more` is what else decides. The set in a
+    signature is "all" or what was selected, as in "operator=spoken/filler_end".
+    """
+    answers = "-".join(_digest(table, [attrgetter(name) for name in ("clean_ok", "flip", "ok")]) for table, _ in runs)
+    scores = answers
+    if scorer is not None:
+        names = ("clean", "varied", "clean_due", "due", *(() if scorer.linear else ("clean_codes", "codes")))
+        getters = [partial(_scored_column, scorer.name, name) for name in names]
+        parts_of = [[] if scorer.linear else [next(iter(table.parts())).scored[scorer.name].rows] for table, _ in runs]
+        scores = "-".join(_digest(table, getters, *rows) for (table, _), rows in zip(runs, parts_of, strict=True))
+    score = f"{scorer.name}:{scorer.version}" if scorer else "none"
+    by_score = {"score": score}, {"outputs": scores}
+    by_answer = {"task": runs[0][0].task.name}, {"outputs": answers}
+    run = {"suite": suite, "system": "-".join(content_id(identity) for _, identity in runs)}
+
+    def signed(measure: str, set_: str) -> str:
+        how, outputs = by_score if measure in SCORE_MEASURES else by_answer
+        return sign({"measure": f"{measure}:{VERSION}", **how, "set": set_, **outputs, **run, **more})
+
+    return signed
 
 
-class Signer:
-    """Makes the signatures of the numbers of one run, or of a pair of runs that are compared."""
-
-    def __init__(self, runs: Sequence[tuple[Parted, str]], scorer: Scorer | None, suite: str, **more: object) -> None:
-        """`runs` are tables with the identities of the systems that answered; `more` is what else decides."""
-        answers = "-".join(answers_id(table) for table, _ in runs)
-        scores = "-".join(scores_id(table, scorer) for table, _ in runs) if scorer else answers
-        score = f"{scorer.name}:{scorer.version}" if scorer else "none"
-        self._scores = {"score": score}, {"outputs": scores}
-        self._answers = {"task": runs[0][0].task.name}, {"outputs": answers}
-        self._run = {"suite": suite, "system": "-".join(content_id(identity) for _, identity in runs)}
-        self._more = more
-
-    def sign(self, measure: str, set_: str) -> str:
-        """`set_` is "all" or what was selected, as in "operator=spoken/filler_end"."""
-        how, outputs = self._scores if measure in SCORE_MEASURES else self._answers
-        fields = {"measure": f"{measure}:{VERSION}", **how, "set": set_, **outputs, **self._run}
-        return sign({**fields, **self._more})
+def _scored_column(scorer: str, name: str, part: Part) -> npt.NDArray[Any]:
+    column: npt.NDArray[Any] = getattr(part.scored[scorer], name)
+    return column
 
 
-def answers_id(table: Parted) -> str:
-    """An id of which answers there are and which differ from the clean ones."""
-    return _digest(table, [lambda part: part.clean_ok, lambda part: part.flip, lambda part: part.ok])
-
-
-def scores_id(table: Parted, scorer: Scorer) -> str:
-    """An id of all items' scores."""
-
-    def of(column: Callable[[Scored], _Column]) -> Callable[[Part], _Column]:
-        return lambda part: column(part.scored[scorer.name])
-
-    columns = [of(lambda s: s.clean), of(lambda s: s.varied), of(lambda s: s.clean_due), of(lambda s: s.due)]
-    if scorer.linear:
-        return _digest(table, columns)
-    rows = next(iter(table.parts())).scored[scorer.name].rows
-    return _digest(table, [*columns, of(lambda s: s.clean_codes), of(lambda s: s.codes)], rows)
-
-
-def _digest(table: Parted, columns: Sequence[Callable[[Part], _Column]], *more: _Column) -> str:
+def _digest(table: Parted, columns: Sequence[Callable[[Part], npt.NDArray[Any]]], *more: npt.NDArray[Any]) -> str:
     """Of each column from its first part to its last, one column after another."""
     h = blake2b(digest_size=8)
     for column in columns:
@@ -264,17 +238,7 @@ class Slice:
         return inside
 
 
-def operator_scopes(part: Part) -> Iterator[tuple[str, Scope]]:
-    for code, name in enumerate(part.operators):
-        yield name, scope_of(part, part.operator == code)
-
-
-def family_scopes(part: Part) -> Iterator[tuple[str, Scope]]:
-    for code, name in enumerate(part.families):
-        yield name, scope_of(part, part.family == code)
-
-
-def _clusters(part: Part, cluster: str, many: int) -> Ints:
+def _cluster_codes(part: Part, cluster: str, many: int) -> Ints:
     """The number of each example's cluster; an example of no cluster stands for itself."""
     known, alone = part.groups[cluster], many + part.first + np.arange(part.size)
     return np.where(known >= 0, known, alone)
@@ -284,7 +248,7 @@ def clusters_of(table: RunTable, cluster: str | None) -> Ints | None:
     """The same for all examples of a table; None if they are not in clusters."""
     if cluster is None:
         return None
-    return np.concatenate([_clusters(part, cluster, len(table.values[cluster])) for part in table.parts()])
+    return np.concatenate([_cluster_codes(part, cluster, len(table.values[cluster])) for part in table.parts()])
 
 
 def with_cluster(plan: MeasurePlan, suite: Suite) -> MeasurePlan:

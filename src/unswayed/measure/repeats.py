@@ -146,7 +146,18 @@ def measure_repeats(
     own = again.changed[both] / again.compared[both] * varied.altered[both] / varied.compared[both]
     flips = varied.changed[both] / varied.compared[both]
     size = np.minimum(again.compared[both], varied.compared[both])
-    kept = _chance_none(again.compared[both], again.changed[both], size, varied.compared[both], varied.altered[both])
+    # the same for `size` of an example's variants, of which only those that are altered were asked anew
+    of = again.compared[both]
+    changed = again.changed[both]
+    made = varied.compared[both]
+    altered = varied.altered[both]
+    chances = []
+    for m, c, k, n, a in zip(
+        *(column.astype(int).tolist() for column in (of, changed, size, made, altered)), strict=True
+    ):
+        ways = ((comb(a, j) * comb(n - a, k - j), comb(m - c, j) / comb(m, j)) for j in range(min(a, k) + 1))
+        chances.append(sum(many * none for many, none in ways) / comb(n, k))
+    kept = np.array(chances, dtype=np.float64)
     kept_varied = _none_changed(varied.compared[both], varied.changed[both], size)
 
     def estimate(name: str, values: Array, span: tuple[float, float], inside: npt.NDArray[np.bool_]) -> Estimate:
@@ -181,15 +192,4 @@ def measure_repeats(
 def _none_changed(of: Array, changed: Array, size: Array) -> Array:
     """The chance that none of `size` answers, chosen at random from each example's, is one of the changed."""
     chances = [comb(int(m - c), int(k)) / comb(int(m), int(k)) for m, c, k in zip(of, changed, size, strict=True)]
-    return np.array(chances, dtype=np.float64)
-
-
-def _chance_none(of: Array, changed: Array, size: Array, made: Array, altered: Array) -> Array:
-    """The same for `size` of an example's variants, of which only those that are altered were asked anew."""
-    chances = []
-    for m, c, k, n, a in zip(
-        *(column.astype(int).tolist() for column in (of, changed, size, made, altered)), strict=True
-    ):
-        ways = ((comb(a, j) * comb(n - a, k - j), comb(m - c, j) / comb(m, j)) for j in range(min(a, k) + 1))
-        chances.append(sum(many * none for many, none in ways) / comb(n, k))
     return np.array(chances, dtype=np.float64)

@@ -78,13 +78,20 @@ class Serving:
             yield item
 
     def report(self, signature: str) -> Served:
-        clean, varied = self._side(self._clean, "clean", signature), self._side(self._varied, "varied", signature)
-        return Served(clean, varied, self._slower(signature))
-
-    def _side(self, taken: Taken, name: str, signature: str) -> Requests:
-        rows, seconds, read, written = taken
-        p50, p95 = (self._quantile(rows, seconds, p, f"{name} {p:g}", signature) for p in (0.5, 0.95))
-        return Requests(len(rows), sum(read), sum(written), p50, p95)
+        sides = []
+        for name, (rows, seconds, read, written) in (("clean", self._clean), ("varied", self._varied)):
+            p50, p95 = (self._quantile(rows, seconds, p, f"{name} {p:g}", signature) for p in (0.5, 0.95))
+            sides.append(Requests(len(rows), sum(read), sum(written), p50, p95))
+        one, other = _means(self._clean), _means(self._varied)
+        both = sorted(one.keys() & other.keys())
+        slower = None
+        if len(both) > 1:
+            differences: Array = np.array([other[row] - one[row] for row in both])
+            span = float("-inf"), float("inf")
+            low, high = mean_interval(numbers_of(differences), span, self._level, "difference")
+            mean, signed = float(differences.mean()), _signed("seconds slower", signature)
+            slower = Estimate(mean, low, high, len(both), 0, signed)
+        return Served(sides[0], sides[1], slower)
 
     def _quantile(self, rows: list[int], seconds: list[float], p: float, name: str, signature: str) -> Estimate | None:
         """Woodruff's interval: that of the share of answers within the quantile, by example, turned into seconds."""
@@ -98,15 +105,6 @@ class Serving:
             None if end is None else float(np.quantile(values, min(max(end, 0.0), 1.0))) for end in (low, high)
         )
         return Estimate(value, low, high, int(units.max()) + 1, 0, _signed(f"seconds {name}", signature))
-
-    def _slower(self, signature: str) -> Estimate | None:
-        one, other = _means(self._clean), _means(self._varied)
-        both = sorted(one.keys() & other.keys())
-        if len(both) < 2:
-            return None
-        differences: Array = np.array([other[row] - one[row] for row in both])
-        low, high = mean_interval(numbers_of(differences), (float("-inf"), float("inf")), self._level, "difference")
-        return Estimate(float(differences.mean()), low, high, len(both), 0, _signed("seconds slower", signature))
 
 
 def _note(taken: Taken, row: int, output: Output) -> None:

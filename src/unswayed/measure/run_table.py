@@ -137,43 +137,40 @@ class RunTable:
             return
         first = 0
         for stored in self.stored:
-            part = self._part(stored, first)
+            get, operators, families = self.spill.get, self.operators, self.families
+            columns = [
+                [draw for draw, *_ in self.kinds],
+                [operators.index(operator) for _, operator, _, _ in self.kinds],
+                [changed for *_, changed, _ in self.kinds],
+                [families.index(family) for *_, family in self.kinds],
+            ]
+            kind = get(stored["kind"])
+            draw, operator, changed, family = (np.array(column, dtype=np.int64)[kind] for column in columns)
+            size = stored["clean_ok"].shape[0]
+            text = get(stored["text"]).astype(np.int64)
+            part = Part(
+                first=first,
+                size=size,
+                clean_ok=get(stored["clean_ok"]),
+                groups={key: self._group(stored, key) for key in self.values},
+                operators=operators,
+                families=families,
+                example=np.repeat(np.arange(size), get(stored["variants"])),
+                operator=operator,
+                family=family,
+                draw=draw,
+                changed=changed == 1,
+                text=text,
+                repeated=bool(stored["repeated"].shape[0]),
+                ok=get(stored["ok"]),
+                flip=get(stored["flip"]).astype(np.int64),
+                person=get(stored["person"]).astype(np.int64) if self.people else np.full(len(kind), -1),
+                scored={scorer.name: self._scored(stored, scorer) for scorer in self.pairs.scorers},
+            )
             first += part.size
             if len(self.stored) == 1:
                 self._only = part
             yield part
-
-    def _part(self, stored: dict[Any, Kept], first: int) -> Part:
-        get, operators, families = self.spill.get, self.operators, self.families
-        columns = [
-            [draw for draw, *_ in self.kinds],
-            [operators.index(operator) for _, operator, _, _ in self.kinds],
-            [changed for *_, changed, _ in self.kinds],
-            [families.index(family) for *_, family in self.kinds],
-        ]
-        kind = get(stored["kind"])
-        draw, operator, changed, family = (np.array(column, dtype=np.int64)[kind] for column in columns)
-        size = stored["clean_ok"].shape[0]
-        text = get(stored["text"]).astype(np.int64)
-        return Part(
-            first=first,
-            size=size,
-            clean_ok=get(stored["clean_ok"]),
-            groups={key: self._group(stored, key) for key in self.values},
-            operators=operators,
-            families=families,
-            example=np.repeat(np.arange(size), get(stored["variants"])),
-            operator=operator,
-            family=family,
-            draw=draw,
-            changed=changed == 1,
-            text=text,
-            repeated=bool(stored["repeated"].shape[0]),
-            ok=get(stored["ok"]),
-            flip=get(stored["flip"]).astype(np.int64),
-            person=get(stored["person"]).astype(np.int64) if self.people else np.full(len(kind), -1),
-            scored={scorer.name: self._scored(stored, scorer) for scorer in self.pairs.scorers},
-        )
 
     def _group(self, stored: dict[Any, Kept], key: str) -> Ints:
         if ("group", key) not in stored:

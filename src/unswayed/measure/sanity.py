@@ -16,7 +16,7 @@ from unswayed.base.errors import option
 from unswayed.base.ids import canonical
 from unswayed.base.task import Task
 from unswayed.base.text import label as shown, percent
-from unswayed.base.values import Estimate, Json, Output
+from unswayed.base.values import Estimate, Output
 from unswayed.run.block import Block
 from unswayed.score import Comparing, label_of, tags_of
 from unswayed.stats import binomial_tail
@@ -49,22 +49,33 @@ class Sanity:
 
     def watch(self, blocks: Iterable[Block]) -> Iterator[Block]:
         for block in blocks:
-            self._see(block)
+            if self._one:
+                for number in dict.fromkeys([*block.out.tolist(), *block.clean_out.tolist()]):
+                    self._see_answer(block.outputs[number])
+            pairs = block.clean_gold * len(block.outputs) + block.clean_out
+            each, counts = np.unique(pairs, return_counts=True)
+            if len(self._pairs) + len(self._golds) + 2 * len(each) > _DISTINCT:  # near the end, one by one
+                each, counts = pairs, np.ones(len(pairs), dtype=np.int64)
+            for pair, count in zip(each.tolist(), counts.tolist(), strict=True):
+                clean, gold = block.outputs[pair % len(block.outputs)], block.golds[pair // len(block.outputs)]
+                if clean.error is None or clean.unreadable:
+                    read = self._compared.answer(clean) != Comparing.unreadable
+                    # takes in an answer to clean inputs that came so often with that gold
+                    task = self._task
+                    self._clean += count
+                    self._unreadable += 0 if read else count
+                    true = None if gold is None else label_of(gold, task)
+                    if true is not None and len(self._pairs) < _DISTINCT:
+                        self._pairs[true, label_of(clean.value, task) if read else None] += count
+                    elif gold is not None and len(self._golds) < _DISTINCT:
+                        self._golds[canonical(gold)] += count
+                    if true is None and isinstance(clean.value, str) and gold not in ("", {"answers": []}):
+                        self._texts += count
+                        self._blank += 0 if clean.value.strip() else count
+                    if isinstance(gold, dict) and any(tag != "O" for tag in tags_of(gold) or ()):
+                        self._slots += count
+                        self._without_slots += 0 if any(tag != "O" for tag in tags_of(clean.value) or ()) else count
             yield block
-
-    def _see(self, block: Block) -> None:
-        if self._one:
-            for number in dict.fromkeys([*block.out.tolist(), *block.clean_out.tolist()]):
-                self._see_answer(block.outputs[number])
-        pairs = block.clean_gold * len(block.outputs) + block.clean_out
-        each, counts = np.unique(pairs, return_counts=True)
-        if len(self._pairs) + len(self._golds) + 2 * len(each) > _DISTINCT:  # near the end, one by one
-            each, counts = pairs, np.ones(len(pairs), dtype=np.int64)
-        for pair, count in zip(each.tolist(), counts.tolist(), strict=True):
-            clean, gold = block.outputs[pair % len(block.outputs)], block.golds[pair // len(block.outputs)]
-            if clean.error is None or clean.unreadable:
-                read = self._compared.answer(clean) != Comparing.unreadable
-                self._see_clean(clean, gold, read, count)
 
     def _see_answer(self, output: Output) -> None:
         answer = self._compared.answer(output)
@@ -75,41 +86,22 @@ class Sanity:
             self._number = isinstance(output.value, Number) and not isinstance(output.value, bool)
         self._one = answer == self._only
 
-    def _see_clean(self, clean: Output, gold: Json, read: bool, count: int) -> None:
-        """Takes in an answer to clean inputs that came so often with that gold."""
-        task = self._task
-        self._clean += count
-        self._unreadable += 0 if read else count
-        true = None if gold is None else label_of(gold, task)
-        if true is not None and len(self._pairs) < _DISTINCT:
-            self._pairs[true, label_of(clean.value, task) if read else None] += count
-        elif gold is not None and len(self._golds) < _DISTINCT:
-            self._golds[canonical(gold)] += count
-        if true is None and isinstance(clean.value, str) and gold not in ("", {"answers": []}):
-            self._texts += count
-            self._blank += 0 if clean.value.strip() else count
-        if isinstance(gold, dict) and any(tag != "O" for tag in tags_of(gold) or ()):
-            self._slots += count
-            self._without_slots += 0 if any(tag != "O" for tag in tags_of(clean.value) or ()) else count
-
     def signs(self, score: Estimate, floor: float) -> list[str]:
         """`score` is the clean inputs' main score, and `floor` the least that it can be."""
-        names = self._names()
-        found = [
-            self._unread(),
-            *([names] if names else [self._constant() or self._guessing()]),
-            self._blanks(),
-            self._no_slots(),
-            self._nothing_right(score, floor),
-        ]
+        found: list[str | None] = []
+        if _mostly(self._unreadable, self._clean):
+            found.append(f"Most answers to clean inputs can't be read: {self._unreadable:,} of {self._clean:,}.")
+        found.append(self._other_names() or self._constant_answer() or self._guessing())
+        if _mostly(self._blank, self._texts):
+            found.append(f"Most answers to clean inputs are empty texts: {self._blank:,} of {self._texts:,}.")
+        if self._without_slots >= max(self._slots, _MISSES):
+            found.append(f"No answer to a clean input has a slot, but {self._slots:,} golds have some.")
+        lowest = not self._pairs and score.value is not None and score.value <= floor
+        if lowest and (1 - _CLEARLY) ** score.n <= _CHANCE:
+            found.append(f"No answer to a clean input is right: all {score.n:,} have the lowest score.")
         return [sentence for sentence in found if sentence]
 
-    def _unread(self) -> str | None:
-        if not _mostly(self._unreadable, self._clean):
-            return None
-        return f"Most answers to clean inputs can't be read: {self._unreadable:,} of {self._clean:,}."
-
-    def _names(self) -> str | None:
+    def _other_names(self) -> str | None:
         """Are labels named otherwise than in the gold?"""
         gold = self._declared | {true for true, _ in self._pairs}
         unknown = Counter[str]()
@@ -125,7 +117,7 @@ class Sanity:
             f"{_advice(self._pairs) or 'Name the labels alike in the system and in the data.'}"
         )
 
-    def _constant(self) -> str | None:
+    def _constant_answer(self) -> str | None:
         if not self._one or self._only is None:
             return None
         wrong = sum(self._golds.values()) - max(self._golds.values(), default=0)
@@ -156,22 +148,6 @@ class Sanity:
             f"({percent(right / n)}), and always {shown(name, 40)!r} would be right in {percent(most / n)}. "
             f"{_advice(self._pairs)}"
         ).strip()
-
-    def _blanks(self) -> str | None:
-        if not _mostly(self._blank, self._texts):
-            return None
-        return f"Most answers to clean inputs are empty texts: {self._blank:,} of {self._texts:,}."
-
-    def _no_slots(self) -> str | None:
-        if self._slots < _MISSES or self._without_slots < self._slots:
-            return None
-        return f"No answer to a clean input has a slot, but {self._slots:,} golds have some."
-
-    def _nothing_right(self, score: Estimate, floor: float) -> str | None:
-        judged = not self._pairs and score.value is not None and score.value <= floor
-        if not judged or (1 - _CLEARLY) ** score.n > _CHANCE:
-            return None
-        return f"No answer to a clean input is right: all {score.n:,} have the lowest score."
 
 
 def _totals(pairs: Pairs) -> tuple[Counter[str], Counter[str | None]]:

@@ -48,24 +48,21 @@ def severity(results: Results) -> Severity | None:
     known = [(estimate, limits) for estimate, limits in held if estimate.value is not None]
     if results.sanity or not known:
         return None
-    low, high = (max(_grade(_end(e, end), limits) for e, limits in known) for end in (0, 1))
-    return Severity(GRADES[low], GRADES[high], own)
+    grades = []
+    for end, outermost in ((0, min), (1, max)):
+        reached = []
+        # the end of what is known: of the interval, and of the bounds where outputs are missing
+        for e, limits in known:
+            ends = (e.value, (e.low, e.high)[end], (e.bounds or (None, None))[end])
+            furthest = outermost(x for x in ends if x is not None)
+            reached.append(sum(furthest >= limit for limit in limits))
+        grades.append(max(reached))
+    return Severity(GRADES[grades[0]], GRADES[grades[1]], own)
 
 
 def by_drop(results: Results) -> bool:
     """Does the drop alone decide, since answers that change may be worded otherwise and no rule compares them?"""
     return results.task in REWORDED and not results.compared.get("equivalent")
-
-
-def _end(estimate: Estimate, end: int) -> float:
-    """The lower or the upper end of what is known: of the interval, and of the bounds where outputs are missing."""
-    assert estimate.value is not None
-    ends = [estimate.value, (estimate.low, estimate.high)[end], (estimate.bounds or (None, None))[end]]
-    return (min, max)[end](value for value in ends if value is not None)
-
-
-def _grade(value: float, limits: tuple[float, ...]) -> int:
-    return sum(value >= limit for limit in limits)
 
 
 _SURELY = 0.05
@@ -83,7 +80,16 @@ _WAYS = {
 
 def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
     """The outcome in a few sentences, the most important first."""
-    said = [_broken(results.sanity)] if results.sanity else [_gates(gates)] if gates else []
+    said = []
+    if results.sanity:  # before anything else: what follows means nothing
+        reasons = Markup(" ").join(outside(sign, 1000) for sign in results.sanity)
+        broken = Markup('<strong class="failed">The set-up looks broken, so the numbers mean nothing.</strong>')
+        said.append(Markup("{} {}").format(broken, reasons))
+    elif failed := sum(not gate.passed for gate in gates):
+        which = f"{failed} of {len(gates)} gates" if len(gates) > 1 else "The gate"
+        said.append(Markup('<strong class="failed">{} failed.</strong>').format(which))
+    elif gates:
+        said.append(Markup("All gates passed.") if len(gates) > 1 else Markup("The gate passed."))
     if sample := results.validity.get("sample"):
         said.append(outside(sample["sentence"], 1000))
     if results.average.value is None or results.clean.value is None:
@@ -128,22 +134,6 @@ def _unscored(results: Results) -> list[Markup]:
     return [*(sentence for sentence in found if sentence), unknown]
 
 
-def _broken(signs: Sequence[str]) -> Markup:
-    """Said before anything else: what follows means nothing."""
-    reasons = Markup(" ").join(outside(sign, 1000) for sign in signs)
-    return Markup('<strong class="failed">The set-up looks broken, so the numbers mean nothing.</strong> {}').format(
-        reasons
-    )
-
-
-def _gates(gates: Sequence[GateResult]) -> Markup:
-    failed = sum(not gate.passed for gate in gates)
-    if not failed:
-        return Markup("All gates passed.") if len(gates) > 1 else Markup("The gate passed.")
-    which = f"{failed} of {len(gates)} gates" if len(gates) > 1 else "The gate"
-    return Markup('<strong class="failed">{} failed.</strong>').format(which)
-
-
 def plain(sentences: Sequence[Markup]) -> str:
     """The sentences without markup, for terminals and files."""
     return " ".join(sentence.striptags() for sentence in sentences)
@@ -162,7 +152,13 @@ def _change(results: Results) -> Markup:
     digits = _digits(clean, average.value, worst)
     held = number(clean, digits) == number(average.value, digits)
     if average.missing or results.clean.missing:
-        return _answered(results, digits)
+        # where outputs are missing, nothing is said to hold or to fall: that is known of the answered inputs alone
+        return Markup("On the inputs that were answered, {} is {}, and <strong>{}</strong> {}.").format(
+            outside(subject(results.score)),
+            typeset(number(results.clean.value, digits)),
+            typeset(number(results.average.value, digits)),
+            _ways(results),
+        )
     moves = "stays at" if held else "falls from" if average.value < clean else "rises from"
     span = interval(average, digits).replace(" to ", "–" if (average.low or 0) >= 0 else " to ")
     figures = Markup("<strong>{}</strong>").format(typeset(number(average.value, digits)))
@@ -182,16 +178,6 @@ def _change(results: Results) -> Markup:
 def _start(text: str) -> str:
     """As a sentence starts; chrF keeps its letters."""
     return text if text.startswith("chrF") else text[:1].upper() + text[1:]
-
-
-def _answered(results: Results, digits: int) -> Markup:
-    """Where outputs are missing, nothing is said to hold or to fall: that is known of the answered inputs alone."""
-    return Markup("On the inputs that were answered, {} is {}, and <strong>{}</strong> {}.").format(
-        outside(subject(results.score)),
-        typeset(number(results.clean.value, digits)),
-        typeset(number(results.average.value, digits)),
-        _ways(results),
-    )
 
 
 def _missing(results: Results) -> Markup | None:
@@ -285,7 +271,9 @@ def _hurt(results: Results) -> Markup | None:
         shown = [_place(kind, name, named[name]) for name in (hurt[:1] if most else hurt[:_NAMED])]
         more = f" and {len(hurt) - _NAMED} more" if len(hurt) > _NAMED and not most else ""
         said.append(
-            Markup("{}: {}{}.").format("Affected most" if most else "Affected more than the rest", _and(shown), more)
+            Markup("{}: {}{}.").format(
+                "Affected most" if most else "Affected more than the rest", Markup(", ").join(shown), more
+            )
         )
     kinds = list(dict.fromkeys(same))
     if kinds and not said:
@@ -300,16 +288,15 @@ def _place(kind: str, name: str, named: Named) -> Markup:
     return Markup("slice {} = {} (drop {})").format(outside(kind, LABEL // 2), outside(name, LABEL // 2), drop)
 
 
-def _and(parts: Sequence[Markup]) -> Markup:
-    return Markup(", ").join(parts)
-
-
 def _within(results: Results) -> Markup | None:
     """Whether the drop is shown to lie within the margin that was asked for."""
     if (found := results.within) is None:
         return None
     whole = found.whole
-    within = _points(found.margin)
+    # A margin on scores from 0 to 1 as points of a hundred
+    margin = found.margin
+    points = f"{100 * margin:g}"
+    within = f"{points} point" if points == "1" else f"{points} points"
     if whole.shown:
         who = "On the inputs that were answered, the system" if results.drop.missing else "The system"
         said = Markup("{} is <strong>robust within {}</strong>: the drop lies between {} and {}.").format(
@@ -324,9 +311,3 @@ def _within(results: Results) -> Markup | None:
     if len(found.operators) > 1:
         said += Markup(" By operator, {} of {} are.").format(len(each), len(found.operators))
     return said
-
-
-def _points(margin: float) -> str:
-    """A margin on scores from 0 to 1 as points of a hundred."""
-    points = f"{100 * margin:g}"
-    return f"{points} point" if points == "1" else f"{points} points"

@@ -47,9 +47,9 @@ def cvar_weights(most: int, k: int) -> Array:
     return out
 
 
-_FEW = 10  # answers of a class below which its F1 is biased by more than can be corrected
-_PRIOR = 2.0  # answers that the average of such classes counts as
-_NONE = 1e-9  # a sum of weights that is none but for rounding
+_RARE_CLASS = 10  # answers of a class below which its F1 is biased by more than can be corrected
+_PRIOR_ANSWERS = 2.0  # answers that the average of such classes counts as
+_NO_WEIGHT = 1e-9  # a sum of weights that is none but for rounding
 
 
 def rare_classes(table: RunTable, scorer: Scorer) -> Iterator[str]:
@@ -61,7 +61,7 @@ def rare_classes(table: RunTable, scorer: Scorer) -> Iterator[str]:
         scored = part.scored[scorer.name]
         codes = scored.clean_codes[scored.clean_codes >= 0]
         counts.update(scored.rows[codes, 1].astype(np.int64).tolist() if len(codes) else ())
-    if few := sum(count < _FEW for count in counts.values()):
+    if few := sum(count < _RARE_CLASS for count in counts.values()):
         yield (
             f"{few:,} of {len(counts):,} classes have fewer than ten examples: {scorer.name} may be too low, and its "
             f"interval is wide for that."
@@ -152,7 +152,21 @@ class ClassNumbers(NamedTuple):
 def f1_numbers(found: Entries, units: int, sets: int, counts: Array) -> ClassNumbers:
     """Mean F1 over the classes of each set; `counts` says how many units there are of each."""
     sums = class_sums(found, sets, int(found.label.max(initial=0)) + 1, counts)
-    return ClassNumbers(sums.whole(), sums.without(found, units), _raised(sums.right, sums.seen))
+    # the mean F1 with the share of right answers of rare classes drawn towards their average before it is made an F1.
+    # F1 bends down, so the F1 of few answers is too low on average, and that of an average is too high: the truth is
+    # between the two
+    out = np.full(len(sums.right), np.nan)
+    for i, (r, s) in enumerate(zip(sums.right, sums.seen, strict=True)):
+        there = s > _NO_WEIGHT
+        r, touched = r[there], s[there] - r[there]
+        few = touched < _RARE_CLASS
+        if not len(r):
+            continue
+        share = r / touched
+        if few.any():
+            share = np.where(few, (r + _PRIOR_ANSWERS * share[few].mean()) / (touched + _PRIOR_ANSWERS), share)
+        out[i] = (2 * share / (1 + share)).mean()
+    return ClassNumbers(sums.whole(), sums.without(found, units), out)
 
 
 def _numbered(keys: Ints) -> tuple[Ints, Ints]:
@@ -171,29 +185,9 @@ def _sums(place: Ints, values: Array, size: int) -> Array:
 
 def _f1(right: Array, seen: Array) -> tuple[Array, Array]:
     """The F1 of classes, and 1 for those that are there."""
-    there = seen > _NONE
+    there = seen > _NO_WEIGHT
     scores: Array = np.divide(2 * right, seen, out=np.zeros_like(seen), where=there)
     return scores, there.astype(np.float64)
-
-
-def _raised(right: Array, seen: Array) -> Array:
-    """The mean F1 with the share of right answers of rare classes drawn towards their average before it is made an F1.
-
-    F1 bends down, so the F1 of few answers is too low on average, and that of an average is too high: the truth is
-    between the two.
-    """
-    out = np.full(len(right), np.nan)
-    for i, (r, s) in enumerate(zip(right, seen, strict=True)):
-        there = s > _NONE
-        r, touched = r[there], s[there] - r[there]
-        few = touched < _FEW
-        if not len(r):
-            continue
-        share = r / touched
-        if few.any():
-            share = np.where(few, (r + _PRIOR * share[few].mean()) / (touched + _PRIOR), share)
-        out[i] = (2 * share / (1 + share)).mean()
-    return out
 
 
 Pick = Literal["all", "worst", "cvar"]

@@ -12,7 +12,7 @@ from unswayed.base.values import Estimate
 from unswayed.measure.run_table import RunTable
 from unswayed.run.block import Block
 from unswayed.score import Scorer
-from unswayed.stats import Array, Ints
+from unswayed.stats import Array
 from unswayed.stats.two_way import Cells, row_means
 
 OVER = "these prompts and these examples"
@@ -70,8 +70,8 @@ def _shown(e: Estimate) -> str:
 
 VERSION = 1  # of the model; part of every signature
 FAMILY = "prompt"
-_FEWEST = 5  # prompts that have quantiles
-_MOST = 1 << 18  # cells of the table that is estimated; of more examples, as many as fit are chosen at random
+_MIN_PROMPTS = 5  # prompts that have quantiles
+_MAX_CELLS = 1 << 18  # cells of the table that is estimated; of more examples, as many as fit are chosen at random
 _QUANTILES = {"5%": 0.05, "25%": 0.25, "50%": 0.5, "75%": 0.75, "95%": 0.95}
 _NORMAL_RANGE = 3.29  # from the 5% to the 95% quantile, in standard deviations
 
@@ -124,19 +124,17 @@ class _Grid:
         self.missing = self.made - len(row)
         own: Array = np.concatenate(clean)[columns]
         there = np.flatnonzero(~np.isnan(own))
-        self._fill(np.append(row, np.full(len(there), len(self.draws))), np.append(column, there),
-                   np.append(np.concatenate(values), own[there]), len(columns), seed)  # fmt: skip
-
-    def _fill(self, row: Ints, column: Ints, value: Array, columns: int, seed: int) -> None:
-        rows = len(self.draws) + 1
-        most = max(_MOST // rows, 1)
-        if columns > most:
+        row = np.append(row, np.full(len(there), len(self.draws)))
+        column, value = np.append(column, there), np.append(np.concatenate(values), own[there])
+        many, rows = len(columns), len(self.draws) + 1
+        most = max(_MAX_CELLS // rows, 1)
+        if many > most:
             rng = np.random.Generator(np.random.PCG64(seed))
-            place = np.full(columns, -1)
-            place[np.sort(rng.choice(columns, most, replace=False))] = np.arange(most)
+            place = np.full(many, -1)
+            place[np.sort(rng.choice(many, most, replace=False))] = np.arange(most)
             kept = place[column] >= 0
-            row, column, value, columns = row[kept], place[column[kept]], value[kept], most
-        self.cells = Cells(row, column, value, (rows, columns))
+            row, column, value, many = row[kept], place[column[kept]], value[kept], most
+        self.cells = Cells(row, column, value, (rows, many))
 
     @property
     def by_chance(self) -> float:
@@ -151,7 +149,7 @@ class _Grid:
 
 def _spread(grid: _Grid, notes: PromptNotes, level: float, seed: int, signature: str) -> Spread | None:
     prompts, (_, columns) = len(grid.draws), grid.cells.shape
-    if prompts < _FEWEST:
+    if prompts < _MIN_PROMPTS:
         return None
     means = row_means(grid.cells, seed)
     varied, own = means[:, :-1], means[:, -1]

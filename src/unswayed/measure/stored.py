@@ -202,7 +202,12 @@ class KeptScores:
             rows = self._stats(scorer, [pair for _, pair in new], task)
             made = {k: row for (k, _), row in zip(new, rows.tolist(), strict=True)}
             known |= made
-            self._put(made)
+            for store in self._stores:
+                with suppress(UnswayedError, sqlite3.Error):  # a full disk
+                    if store.size < _MOST_SCORES:
+                        store.put(
+                            (k, Output([_sum(k, row), *row])) for k, row in made.items() if all(map(isfinite, row))
+                        )
         return np.array([known[k] for k in keys], dtype=np.float64)
 
     def _known(self, keys: Sequence[bytes]) -> dict[bytes, list[float]]:
@@ -213,12 +218,6 @@ class KeptScores:
                 found = ((k, _row_of(k, output.value)) for k, output in store.get(missing).items())
                 known |= {k: row for k, row in found if row is not None}
         return known
-
-    def _put(self, rows: dict[bytes, list[float]]) -> None:
-        for store in self._stores:
-            with suppress(UnswayedError, sqlite3.Error):  # a full disk
-                if store.size < _MOST_SCORES:
-                    store.put((k, Output([_sum(k, row), *row])) for k, row in rows.items() if all(map(isfinite, row)))
 
 
 def _open(file: Path) -> AnswerStore | None:

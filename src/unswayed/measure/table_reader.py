@@ -65,7 +65,14 @@ class RunTableReader:
 
     def _add(self, block: Block) -> None:
         found = compared(block, self._compared, self._fill)
-        kind = np.array([self._kind(each) for each in block.kinds], dtype=np.int64)[block.kind]
+        known = [(each.draw, each.source, each.meaning == "changed", each.family) for each in block.kinds]
+        kinds, people = self._kinds, self._people
+        kind = np.array([kinds.setdefault(each, len(kinds)) for each in known], dtype=np.int64)[block.kind]
+        persons: list[int] = []
+        if (person_of := self._person_of) is not None:
+            for k, note in zip(block.kind.tolist(), block.notes, strict=True):
+                who = person_of(block.kinds[k], note)
+                persons.append(-1 if who is None else people.setdefault(who, len(people)))
         columns: dict[str, Any] = {
             "rows": np.array(block.rows, dtype=np.int64),
             "clean_ok": found.before >= 0,
@@ -74,7 +81,7 @@ class RunTableReader:
             "ok": found.after >= 0,
             "flip": found.flip,
             "text": block.text,
-            "person": self._persons(block),
+            "person": np.array(persons, dtype=np.int64),
         }
         for name, column in columns.items():
             self._columns[name].append(column)
@@ -84,20 +91,6 @@ class RunTableReader:
         self._see_texts(block)
         self._code(block, found)
         self._group(block)
-
-    def _kind(self, kind: Kind) -> int:
-        known = (kind.draw, kind.source, kind.meaning == "changed", kind.family)
-        return self._kinds.setdefault(known, len(self._kinds))
-
-    def _persons(self, block: Block) -> Ints:
-        if self._person_of is None:
-            return np.zeros(0, dtype=np.int64)
-        named = (
-            self._person_of(block.kinds[k], note) for k, note in zip(block.kind.tolist(), block.notes, strict=True)
-        )
-        people = self._people
-        codes = [-1 if who is None else people.setdefault(who, len(people)) for who in named]
-        return np.array(codes, dtype=np.int64)
 
     def _see_texts(self, block: Block) -> None:
         """How many texts of an example are alike, and how many distinct ones of the same meaning it has at most."""
@@ -132,7 +125,7 @@ class RunTableReader:
             output, inputs = block.outputs[out[at]], block.inputs[owner[at]]
             self._pair(output, int(state[at]), block.golds[gold[at]], into, inputs, filled)
         for reader, codes in enumerate(into):
-            column = _ints(codes)[place]
+            column = np.array(codes, dtype=np.int64)[place]
             self._clean_codes[reader].append(column[clean == 1])
             self._codes[reader].append(column[clean == 0])
 
@@ -166,7 +159,11 @@ class RunTableReader:
         self._last = int(rows[order[-1]]) if len(rows) else self._last
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
-        sort = np.lexsort((self._ranks()[kind], np.repeat(place, sizes)))
+        # the order of each kind of variant within its example: by draw, operator, then whether it is a control
+        ranks = {key: rank for rank, key in enumerate(sorted({kind[:3] for kind in self._kinds}))}
+        sort = np.lexsort(
+            (np.array([ranks[kind[:3]] for kind in self._kinds], dtype=np.int64)[kind], np.repeat(place, sizes))
+        )
         columns: dict[Any, Any] = {
             "clean_ok": whole["clean_ok"][order] == 1,
             "variants": sizes[order].astype(np.int32),
@@ -202,11 +199,6 @@ class RunTableReader:
         self.pairs.forget()
         return columns
 
-    def _ranks(self) -> Ints:
-        """The order of each kind of variant within its example: by draw, operator, then whether it is a control."""
-        ranks = {key: rank for rank, key in enumerate(sorted({kind[:3] for kind in self._kinds}))}
-        return np.array([ranks[kind[:3]] for kind in self._kinds], dtype=np.int64)
-
     def table(self) -> RunTable:
         if self._size or not self._stored:
             self._put_aside()
@@ -226,10 +218,6 @@ class RunTableReader:
             most_tries=self._most_tries,
             people=list(self._people),
         )
-
-
-def _ints(values: array[int]) -> Ints:
-    return np.array(values, dtype=np.int64)
 
 
 def _joined(columns: Sequence[Ints]) -> Ints:

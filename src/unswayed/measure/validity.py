@@ -196,18 +196,15 @@ class Validity:
         counts["same_as_original"] += int((block.text == AS_IT_WAS).sum())
         self._texts.add(block.digest)
         for gold in block.golds:  # each is some item's
-            self._see_gold(gold)
+            label = None if gold is None else self._label(gold)
+            if label is not None:
+                self._gold_labels.add(label)
         given = np.bincount(block.clean_out, minlength=len(block.outputs))
         varied = np.bincount(block.out, minlength=len(block.outputs))
         for number in dict.fromkeys(block.in_turn(block.clean_out, block.out).tolist()):  # as they come
             answered = self._see_output(block.outputs[number], int(given[number] + varied[number]))
             self._varied += int(varied[number]) if answered else 0
         self._missing.see(block)
-
-    def _see_gold(self, gold: Json) -> None:
-        label = None if gold is None else self._label(gold)
-        if label is not None:
-            self._gold_labels.add(label)
 
     def _see_output(self, output: Output, count: int) -> bool:
         """Takes in an output that came so often; was something answered?"""
@@ -241,15 +238,14 @@ class Validity:
         read = table.clean_answers + table.answers  # where none of the variants' can be read, that is a result
         answered = self._varied if counts["variants"] else read
         if not read or not answered:
+            commonest = self._errors.most_common(1)
+            advice = f"The commonest error: {commonest[0][0]}" if commonest else "Run the system with `unswayed run`."
             raise NothingEvaluated(
                 f"No {'variant' if counts['variants'] else 'example'} has an output that can be read: of "
                 f"{counts['examples']:,} examples and {counts['variants']:,} variants {counts['failed']:,} failed, "
                 f"{counts['not_asked']:,} were not asked and {counts['unreadable']:,} have not the task's form. "
-                f"{self._commonest_error() or 'Run the system with `unswayed run`.'}"
+                f"{advice}"
             )
-
-    def _commonest_error(self) -> str:
-        return f"The commonest error: {self._errors.most_common(1)[0][0]}" if self._errors else ""
 
     def report(self, warnings: list[str], missing: Missing = "leave") -> dict[str, Json]:
         unseen = {

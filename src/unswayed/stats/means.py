@@ -136,7 +136,16 @@ def _lower(numbers: Numbers, half: float, t: float, level: float, kind: MeanKind
 
     def ends(around: float) -> tuple[Array, Array]:
         """The centre and the end with no, one, two, … numbers raised."""
-        at = _widest(numbers, lever, half, around)
+        # the places of the units below the end of the span that widen the interval most if raised to it, those first
+        means = numbers.total / numbers.weight
+        below = np.flatnonzero(means < half)
+        wide = (lever * numbers.weight * (half + means - 2 * around))[below]
+        if len(below) > _MOVED:
+            chosen = np.argpartition(-wide, _MOVED - 1)[:_MOVED]
+            below, wide = below[chosen], wide[chosen]
+        below = below[np.argsort(-wide, kind="stable")]
+        times = np.minimum(numbers.counts[below], _MOVED).astype(np.int64)
+        at = np.repeat(below, times)[:_MOVED]
         total, weight, raised = numbers.total[at], numbers.weight[at], half * numbers.weight[at]
         first = sums[0] + _steps(raised - total)
         second = sums[1] + _steps(lever[at] * (raised**2 - total**2))
@@ -156,19 +165,6 @@ def _lower(numbers: Numbers, half: float, t: float, level: float, kind: MeanKind
 
 def _steps(changes: Array) -> Array:
     return np.append(0.0, np.cumsum(changes))
-
-
-def _widest(numbers: Numbers, lever: Array, half: float, around: float) -> Ints:
-    """The places of the units below the end of the span that widen the interval most if raised to it, those first."""
-    means = numbers.total / numbers.weight
-    below = np.flatnonzero(means < half)
-    wide = (lever * numbers.weight * (half + means - 2 * around))[below]
-    if len(below) > _MOVED:
-        chosen = np.argpartition(-wide, _MOVED - 1)[:_MOVED]
-        below, wide = below[chosen], wide[chosen]
-    below = below[np.argsort(-wide, kind="stable")]
-    times = np.minimum(numbers.counts[below], _MOVED).astype(np.int64)
-    return np.repeat(below, times)[:_MOVED]
 
 
 def summed(rows: Array, clusters: Ints) -> Array:

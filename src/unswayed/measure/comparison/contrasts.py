@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from math import isfinite
 from statistics import NormalDist
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from unswayed.measure.definitions import MEASURES, Scope, Way, answer_columns, scope_of, score_columns
+from unswayed.measure.definitions import MEASURES, Way, answer_columns, score_columns
 from unswayed.measure.gates import ALL, Named, labelled
-from unswayed.measure.questions import Slice, family_scopes, operator_scopes
+from unswayed.measure.questions import Slice, scopes_of
 from unswayed.measure.run_table import Bools, Part, RunTable, Scored
 from unswayed.measure.set_scores import ClassSums, Layout, SetScore, class_sums
 from unswayed.measure.spill import Spill, Tally
@@ -58,11 +58,6 @@ def _fewer(values: Array, counts: Array) -> Numbers:
     return Numbers(values, np.ones(len(values)), counts)
 
 
-def _without_class(score: SetScore, sums: ClassSums, values: Array) -> Array:
-    entries, units, _ = score.entries(values, np.arange(len(values)))
-    return score.of_sets(sums.without(entries, units))
-
-
 class Contrast:
     """Gathered part by part. A score of whole sets needs all parts twice: `see` for its sums, then `add`.
 
@@ -91,38 +86,34 @@ class Contrast:
             self._seen.add(np.hstack([a.values, b.values]))
 
     @cached_property
-    def _sums(self) -> list[Array]:
-        """What the examples of A and of B sum to; in blocks, as a row may be long."""
-        rows, counts = self._seen.rows()
-        found: list[Array] = []
-        for values in np.hsplit(rows, 2):
-            blocks = range(0, len(values), _BLOCK)
-            parts = [counts[at : at + _BLOCK] @ self._statistic.columns(values[at : at + _BLOCK]) for at in blocks]
-            found.append(np.sum(parts, axis=0)[None, :])
-        return found
-
-    def _class_sums(self, score: SetScore) -> list[ClassSums]:
-        """The same under a score that is a mean over classes, of which a row of sums would be too long."""
-        rows, counts = self._seen.rows()
-        found = [score.entries(values, np.arange(len(values))) for values in np.hsplit(rows, 2)]
-        most = int(score.rows[0, 2]) if len(score.rows) else 1
-        return [class_sums(entries, sets, most, counts.astype(np.float64)) for entries, _, sets in found]
-
-    @cached_property
     def _sides(self) -> list[tuple[float, Callable[[Array], Array]]]:
         """Of A and of B: the score of all examples, and what gives the score without each of some examples."""
-        n, score = self._seen.n, self._by_class
-        if score is not None:
-            return [
-                (float(score.of_sets(sums.whole()[None])[0]), partial(_without_class, score, sums))
-                for sums in self._class_sums(score)
-            ]
-        return [(float(self._statistic(sums, n)[0]), partial(self._without, sums)) for sums in self._sums]
+        rows, counts = self._seen.rows()
+        n, score, statistic = self._seen.n, self._by_class, self._statistic
+        found: list[tuple[float, Callable[[Array], Array]]] = []
+        for values in np.hsplit(rows, 2):
+            if score is not None:  # a mean over classes, of which a row of sums would be too long
+                entries, _, sets = score.entries(values, np.arange(len(values)))
+                most = int(score.rows[0, 2]) if len(score.rows) else 1
+                whole = class_sums(entries, sets, most, counts.astype(np.float64))
 
-    def _without(self, sums: Array, values: Array) -> Array:
-        step = max(1, _CELLS // max(1, sums.shape[1]))
-        blocks = [self._statistic.columns(values[at : at + step]) for at in range(0, len(values), step)]
-        return np.concatenate([np.zeros(0), *(self._statistic(sums - rows, self._seen.n - 1) for rows in blocks)])
+                def without_class(values: Array, score: SetScore = score, whole: ClassSums = whole) -> Array:
+                    entries, units, _ = score.entries(values, np.arange(len(values)))
+                    return score.of_sets(whole.without(entries, units))
+
+                found.append((float(score.of_sets(whole.whole()[None])[0]), without_class))
+                continue
+            starts = range(0, len(values), _BLOCK)  # in blocks, as a row may be long
+            parts = [counts[at : at + _BLOCK] @ statistic.columns(values[at : at + _BLOCK]) for at in starts]
+            sums: Array = np.sum(parts, axis=0)[None, :]
+
+            def without(values: Array, sums: Array = sums) -> Array:
+                step = max(1, _CELLS // max(1, sums.shape[1]))
+                blocks = (statistic.columns(values[at : at + step]) for at in range(0, len(values), step))
+                return np.concatenate([np.zeros(0), *(statistic(sums - rows, n - 1) for rows in blocks)])
+
+            found.append((float(statistic(sums, n)[0]), without))
+        return found
 
     def add(self, a: Observations, b: Observations, clusters: Ints | None) -> tuple[Array, Array]:
         """Takes in some examples and returns what each gives to the difference, and with which weight."""
@@ -137,15 +128,12 @@ class Contrast:
     def _rows(self, side: int, values: Array) -> tuple[Array, Array]:
         if isinstance(self._statistic, Ratio):
             return values[:, 0], values[:, 1]
-        return (values[:, 0] if self._mean else self._pseudo(side, values)), np.ones(len(values))
-
-    def _pseudo(self, side: int, values: Array) -> Array:
-        if not len(values):
-            return np.zeros(0)
-        n, (whole, leave_out) = self._seen.n, self._sides[side]
+        if self._mean or not len(values):
+            return (values[:, 0] if self._mean else np.zeros(0)), np.ones(len(values))
+        n, (whole, leave_out) = self._seen.n, self._sides[side]  # what an example gives is its pseudo-value
         without = leave_out(values)
-        found: Array = n * whole - (n - 1) * np.where(np.isnan(without), whole, without)
-        return found
+        pseudo: Array = n * whole - (n - 1) * np.where(np.isnan(without), whole, without)
+        return pseudo, np.ones(len(values))
 
     @cached_property
     def numbers(self) -> Numbers:
@@ -190,20 +178,18 @@ class Contrast:
             return None
         if difference == 0:
             return 1.0
-        return 2 * _NORMAL.cdf(-self._furthest(difference > 0))
-
-    def _furthest(self, more: bool) -> float:
-        """The z at which the end of the interval that is nearer to zero reaches it, by the secant rule."""
 
         def left(z: float) -> float:
+            """How far the end of the interval that is nearer to zero still is from it, at a level of z."""
             low, high = self.interval(2 * _NORMAL.cdf(z) - 1)
-            end = low if more else high
-            return -1.0 if end is None else end if more else -end
+            end = low if difference > 0 else high
+            return -1.0 if end is None else end if difference > 0 else -end
 
+        # the z at which that end reaches zero, by the secant rule
         inside, outside, last, z = _NEAREST, _FURTHEST, 0.0, 1.96
-        above = abs(self.difference or 0.0)  # the end at no level at all
+        above = abs(difference)  # the end at no level at all
         if left(inside) <= 0:
-            return 0.0
+            return 1.0
         for _ in range(100):
             at = left(z)
             inside, outside = (z, outside) if at > 0 else (inside, z)
@@ -212,7 +198,7 @@ class Contrast:
             z = guess if inside < guess < outside else (inside + outside) / 2
             if abs(z - last) < _CLOSE:
                 break
-        return z
+        return 2 * _NORMAL.cdf(-z)
 
 
 Place = tuple[str, Named]  # a measure and a set
@@ -250,7 +236,10 @@ class GatheredContrasts:
         self._together = JointMeans(0)
         if scorer is not None and not scorer.linear:
             for parts in _parts(pairs):
-                self._lay_out(parts, scorer)
+                for run, (part, _) in enumerate(parts):
+                    for kind, name, scope in scopes_of(part):
+                        layout = self._layouts.setdefault((run, (kind, name)), Layout())
+                        layout.see(part, part.scored[scorer.name], scope)
             for parts in _parts(pairs):
                 for contrast, one, other in self._columns(parts):
                     contrast.see(one, other)
@@ -261,12 +250,6 @@ class GatheredContrasts:
         """How the differences vary together."""
         chosen = [self._column[contrast] for contrast in contrasts]
         return self._together.correlation(chosen)
-
-    def _lay_out(self, parts: _Parts, scorer: Scorer) -> None:
-        for run, (part, _) in enumerate(parts):
-            for set_, scope in _scopes(part):
-                layout = self._layouts.setdefault((run, set_), Layout())
-                layout.see(part, part.scored[scorer.name], scope)
 
     def _add(self, parts: _Parts) -> None:
         first = parts[0][0]
@@ -294,40 +277,30 @@ class GatheredContrasts:
     def _columns(self, parts: _Parts) -> Iterator[tuple[Contrast, Observations, Observations]]:
         """Each contrast, in the same order for every part, with the two runs' observations."""
         for run, both in enumerate(parts):
-            for set_, scope in _scopes(both[0]):
+            for kind, name_, scope in scopes_of(both[0]):
+                set_: Named = (kind, name_)
                 layout = self._layouts.get((run, set_)) or Layout()
-                one, other = (self._measured(part, scope, layout) for part in both)
+                measured = []
+                for part in both:
+                    columns = answer_columns(part, scope, self._way)
+                    if (scorer := self._scorer) is not None:
+                        columns = score_columns(part, part.scored[scorer.name], scope, layout, self._way) | columns
+                    measured.append(columns)
+                one, other = measured
                 cuts: list[tuple[Named, Bools | None]] = [(set_, None)]
                 if set_ == ALL:
                     cuts += [((cut.key, cut.value), cut.inside(both[0])) for cut in self._slices]
                 for name, inside in cuts:
                     for measure in (m for m in MEASURES if m in one):
                         a, b = _cut(one[measure], inside), _cut(other[measure], inside)
-                        yield self._contrast(run, measure, name, a), a, b
-
-    def _measured(self, part: Part, scope: Scope, layout: Layout) -> dict[str, Observations]:
-        scores = {}
-        if self._scorer is not None:
-            scores = score_columns(part, part.scored[self._scorer.name], scope, layout, self._way)
-        return scores | answer_columns(part, scope, self._way)
-
-    def _contrast(self, run: int, measure: str, set_: Named, column: Observations) -> Contrast:
-        found = self.contrasts[run]
-        if (measure, set_) not in found:
-            found[measure, set_] = Contrast(measure, set_, column, self._spill, self._clusters is not None)
-        return found[measure, set_]
+                        found = self.contrasts[run]
+                        if (measure, name) not in found:
+                            found[measure, name] = Contrast(measure, name, a, self._spill, self._clusters is not None)
+                        yield found[measure, name], a, b
 
 
 def _parts(pairs: Sequence[tuple[Shared, Shared]]) -> Iterator[_Parts]:
     return zip(*(zip(one.parts(), other.parts(), strict=True) for one, other in pairs), strict=True)
-
-
-def _scopes(part: Part) -> Iterator[tuple[Named, Scope]]:
-    yield ALL, scope_of(part)
-    for name, scope in family_scopes(part):
-        yield ("family", name), scope
-    for name, scope in operator_scopes(part):
-        yield ("operator", name), scope
 
 
 def _cut(column: Observations, inside: Bools | None) -> Observations:

@@ -25,7 +25,7 @@ from unswayed.measure.comparison.outcome import (
 from unswayed.measure.definitions import MEASURES, way_of
 from unswayed.measure.gates import ALL, Known, Limits, sets_named, spelled, split_measure
 from unswayed.measure.measuring import Runlike, blocks_of, decisive, run_of, scorers_for
-from unswayed.measure.questions import Signer, check_cluster, slices_of, with_cluster
+from unswayed.measure.questions import check_cluster, signer_of, slices_of, with_cluster
 from unswayed.measure.results import Results
 from unswayed.measure.run_table import PairCodes, RunTable
 from unswayed.measure.sanity import Sanity
@@ -38,7 +38,6 @@ from unswayed.run.plan import ComparePlan, Correction, GateOn, MeasurePlan, Miss
 from unswayed.run.record import NOT_ASKED, Run
 from unswayed.score import Comparing, comparing_for, scorers
 from unswayed.stats import Resampling
-from unswayed.storage.suite import Suite
 
 AnyRun = Runlike | Results | str | Path
 _PRIMARY = ("average", "flips")  # without gold there is no average
@@ -192,7 +191,7 @@ class _Baseline:
             "primary": primary,
         }
         runs = [(table, watched.run.identity) for table, watched in zip(self._pairs[place], (a, b), strict=True)]
-        sign = Signer(runs, self._scorer, self._suite.signed, **how, difference="b-a", correction=correction).sign
+        sign = signer_of(runs, self._scorer, self._suite.signed, **how, difference="b-a", correction=correction)
         contrasts = sorted((c for c in self._found.contrasts[place].values() if c in tested), key=_rank)
         differences = [difference_of(c, tested[c], plan.level, sign(c.measure, c.label)) for c in contrasts]
         shown = sorted((d for d in differences if d.shown), key=lambda d: (not d.primary, d.p))
@@ -304,27 +303,23 @@ def refuse_other_suite(runs: Sequence[Runlike]) -> None:
     first = runs[0].suite
     for run in runs[1:]:
         if run.suite.id != first.id:
-            differs = _differences(first, run.suite)
+            # in what two suites differ, in words; nothing if their manifests do not say
+            one, other = first.manifest, run.suite.manifest
+            differs = []
+            for name in ("task", "language", "seed", "draws", "examples", "variants"):
+                values = getattr(one, name, None), getattr(other, name, None)
+                if values[0] != values[1]:
+                    differs.append(f"{name} ({values[0]} and {values[1]})")
+            operators = [[str(o.get("name")) for o in getattr(m, "operators", ())] for m in (one, other)]
+            for mine, others, whose in ((operators[0], operators[1], "first"), (operators[1], operators[0], "other")):
+                if only := sorted(set(mine) - set(others)):
+                    differs.append(f"operators (only the {whose} has {', '.join(only)})")
+            stored = [getattr(m, "hashes", {}).items() for m in (one, other)]
+            hashes = [{name: h for name, h in each if "example" in name} for each in stored]
+            if hashes[0] != hashes[1]:
+                differs.append("the data")
             why = f" They differ in {', '.join(differs)}." if differs else ""
             raise UsageError(
                 f"The runs are of different suites ({first.id} and {run.suite.id}), so they can't be compared pair by "
                 f"pair.{why} Run both systems on the same suite."
             )
-
-
-def _differences(a: Suite, b: Suite) -> list[str]:
-    """In what two suites differ, in words; nothing if their manifests do not say."""
-    one, other = a.manifest, b.manifest
-    found = []
-    for name in ("task", "language", "seed", "draws", "examples", "variants"):
-        values = getattr(one, name, None), getattr(other, name, None)
-        if values[0] != values[1]:
-            found.append(f"{name} ({values[0]} and {values[1]})")
-    operators = [[str(o.get("name")) for o in getattr(m, "operators", ())] for m in (one, other)]
-    for mine, others, whose in ((operators[0], operators[1], "first"), (operators[1], operators[0], "other")):
-        if only := sorted(set(mine) - set(others)):
-            found.append(f"operators (only the {whose} has {', '.join(only)})")
-    hashes = [{name: h for name, h in getattr(m, "hashes", {}).items() if "example" in name} for m in (one, other)]
-    if hashes[0] != hashes[1]:
-        found.append("the data")
-    return found
