@@ -1,4 +1,4 @@
-"""What holds the packages apart: doors that offer names, and underscore modules that stay inside."""
+"""What holds the packages apart: doors, underscore modules that stay inside, and tests that mirror the source."""
 
 from __future__ import annotations
 
@@ -145,3 +145,42 @@ def test_a_paper_that_reaches_behind_a_door_is_caught(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert "house.papers.one -> house.core.edits" in done.stdout
     assert "house.papers.two" not in done.stdout
+
+
+TESTS = ROOT / "tests"
+OF_THE_WHOLE = ("faults", "stories")  # folders of tests that go through all of src
+EACH_MODULE = ("stats",)  # folders of src in which every module has a test file of its own
+TOPICS = {"measure/test_readins_way.py"}  # test files there that several modules are needed for
+
+
+def modules_in(folder: str) -> set[str]:
+    """The modules of a folder of src, as paths such as `measure/comparison/runs`."""
+    files = (SOURCE / folder).rglob("*.py")
+    return {file.relative_to(SOURCE).with_suffix("").as_posix() for file in files if file.name != "__init__.py"}
+
+
+def modules_with_tests(folder: str) -> set[str]:
+    """The modules that the test files of a folder are named after."""
+    files = [file.relative_to(TESTS) for file in (TESTS / folder).rglob("test_*.py")]
+    return {f"{file.parent.as_posix()}/{file.stem.removeprefix('test_')}" for file in files}
+
+
+def test_folders_of_tests_mirror_the_folders_of_the_source() -> None:
+    folders = {file.parent.relative_to(TESTS).as_posix() for file in TESTS.rglob("test_*.py")} - {"."}
+    lost = {folder for folder in folders if not (SOURCE / folder).is_dir() and folder.split("/")[0] not in OF_THE_WHOLE}
+    assert sorted(lost) == [], "these folders of tests mirror no folder of src/unswayed: move them with what they test"
+    packages = {file.parent.name for file in SOURCE.glob("*/__init__.py")}
+    untested = {package for package in packages if not any((TESTS / package).rglob("test_*.py"))}
+    assert sorted(untested) == [], "these packages of src/unswayed have no folder of tests"
+
+
+@pytest.mark.parametrize("folder", EACH_MODULE)
+def test_every_module_that_makes_numbers_has_tests_of_its_own(folder: str) -> None:
+    """An interval can't be broken without a failure in the file that is named after it."""
+    without = sorted(
+        f"tests/{Path(m).parent}/test_{Path(m).name}.py" for m in modules_in(folder) - modules_with_tests(folder)
+    )
+    assert without == [], "these files of tests are missing: write or rename them with their modules"
+    topics = {name.replace("test_", "").removesuffix(".py") for name in TOPICS}
+    gone = sorted(modules_with_tests(folder) - modules_in(folder) - topics)
+    assert gone == [], "these have tests, but are no modules of src/unswayed: rename the tests with the modules"

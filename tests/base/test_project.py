@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -35,14 +36,30 @@ def test_the_old_name_stands_where_it_must_and_nowhere_else() -> None:
 
 def test_nothing_tells_people_to_install_an_unregistered_name() -> None:
     name = DISTRIBUTION.encode()
-    by_name = re.compile(rb"\b(pip|pipx|uv)\s+(tool\s+)?(install|run)\b[^\n]*[\s'\"]%s([\[=<>~'\"]|\s|$)" % name)
+    by_name = re.compile(
+        rb"\b(pip|pipx|uv|uvx)\s+(tool\s+)?(install|run|add)\b[^\n`]*[\s'\"]%s([\[=<>~'\"`]|\s|$)" % name
+    )
     told = [
         f"{file.relative_to(ROOT)}:{number}"
         for file in tracked()
         for number, line in enumerate(file.read_bytes().split(b"\n"), 1)
-        if by_name.search(line) and b" @ git+" not in line and file != Path(__file__) and file.parent.name != "docs"
+        if by_name.search(line) and b" @ git+" not in line and file != Path(__file__)
     ]
     assert told == []
+
+
+def test_the_constants_are_the_ones_of_the_package_and_nothing_else_spells_the_address() -> None:
+    """Templates and pages are filled from the constants, so no other file has the address or an action of ours."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["name"] == DISTRIBUTION
+    spelled = {file.relative_to(ROOT).as_posix() for file in tracked() if REPOSITORY.encode() in file.read_bytes()}
+    assert spelled == {"src/unswayed/base/project.py"}
+    uses = re.compile(rb"^\s*-? ?uses: ([^\s#]+)", re.M)
+    actions = {
+        action.decode() for file in tracked() if file.suffix != ".py" for action in uses.findall(file.read_bytes())
+    }
+    assert {action.split("/")[0] for action in actions} == {"actions", "."}  # of the code host, and a folder
+    assert (ROOT / "RELEASING.md").read_text("utf-8").split("\n")[2].startswith("0. **Name and address.**")
 
 
 def test_an_extra_is_installed_by_the_names_of_its_packages() -> None:
