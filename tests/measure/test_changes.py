@@ -1,4 +1,4 @@
-"""Changed answers as columns give what they give one by one."""
+"""The changed answers of a run: which they are, and that as columns they are what they are one by one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import pytest
 
 import unswayed as library
 from unswayed.base.values import Example, Output, Variant
-from unswayed.measure.changes import Flip, FlipBlock, flips, flips_by_block
+from unswayed.measure.changes import Flip, FlipBlock, changed_answers, flips, flips_by_block
 from unswayed.report.flip_lines import lines
 from unswayed.report.flips import FlipSample
 from unswayed.report.json_stream import json_pieces
 from unswayed.report.view_columns import Columns
+from unswayed.run.plan import MeasurePlan
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -100,3 +101,34 @@ def test_hostile_flips_as_columns_are_the_same_one_by_one():
     visible = [flip for flip in plain if "\ud800" not in flip.example.id]
     assert page_of([FlipBlock.of(visible)]) == page_of(one_by_one(visible))
     assert shown_of([whole]) == shown_of(one_by_one(plain))
+
+
+def test_the_losses_of_flips_are_what_the_run_has_in_its_rows(run):
+    """Against a plain loop over the stored answers."""
+    expected = [
+        (e.id, v.source, v.draw, was, right, float(was - right))
+        for e, clean, varied in run.items()
+        for v, out in varied
+        if out.value != clean.value and ((was := clean.value == e.gold), (right := out.value == v.gold))
+    ]
+    found = [
+        (f.example.id, f.variant.source, f.variant.draw, f.right_before, f.right_after, f.loss) for f in flips(run)
+    ]
+    assert found == expected
+    assert {before for *_, before, _, _ in found} == {True, False}
+
+
+def test_answers_that_two_runs_lost_and_gained_are_those_whose_rightness_differs(run, tmp_path):
+    other = library.run_system(run.suite, lambda batch: ["abc"[len(i["text"]) % 2] for i in batch], to=tmp_path / "run")
+    expected = []
+    for (e, clean_a, varied_a), (_, clean_b, varied_b) in zip(run.items(), other.items(), strict=True):
+        both = [("", None, clean_a, clean_b)]
+        both += [(v.source, v.draw, a, b) for (v, a), (_, b) in zip(varied_a, varied_b, strict=True)]
+        expected += [
+            ("lost" if a.value == e.gold else "gained", e.id, *where)
+            for *where, a, b in both
+            if (a.value == e.gold) != (b.value == e.gold)
+        ]
+    found = [(c.change, c.example, c.operator, c.draw) for c in changed_answers(run, other, "accuracy", MeasurePlan())]
+    assert found == expected
+    assert {change for change, *_ in found} == {"lost", "gained"}

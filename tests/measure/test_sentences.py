@@ -1,0 +1,92 @@
+"""What a run says in words: the grade is that of its intervals, and every sentence that of its numbers."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from unswayed.base.values import Estimate
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.results import Results
+from unswayed.measure.sentences import GRADES, by_drop, plain, severity, slices, verdict
+
+
+def share(value: float, low: float, high: float, **more) -> Estimate:
+    return Estimate(value, low, high, 100, more.pop("missing", 0), "", **more)
+
+
+@pytest.fixture(scope="module")
+def results(random_run) -> Results:
+    return msgspec.structs.replace(measure_run(random_run(60)), sanity=[])
+
+
+def made(results: Results, **figures) -> Results:
+    return msgspec.structs.replace(results, **figures)
+
+
+@pytest.mark.parametrize(
+    ("flips", "drop", "grades"),
+    [
+        (share(0.01, 0.005, 0.015), share(0.0, -0.005, 0.005), ("minor", "minor")),
+        (share(0.05, 0.03, 0.07), share(0.0, -0.005, 0.005), ("moderate", "moderate")),
+        (share(0.2, 0.15, 0.25), share(0.0, -0.005, 0.005), ("serious", "serious")),
+        (share(0.01, 0.005, 0.015), share(0.2, 0.1, 0.3), ("serious", "serious")),  # the worse of both
+        (share(0.05, 0.01, 0.12), share(0.0, -0.005, 0.005), ("minor", "serious")),
+        (share(0.01, 0.0, 0.015, missing=9, bounds=(0.0, 0.2)), share(0.0, 0.0, 0.005), ("minor", "serious")),
+        (share(0.02, 0.02, 0.02), share(0.0, 0.0, 0.0), ("moderate", "moderate")),  # a limit belongs to the worse side
+    ],
+)
+def test_a_grade_is_that_of_both_ends(results, flips, drop, grades) -> None:
+    found = severity(made(results, flip_rate=flips, drop=drop))
+    assert (found.low, found.high) == grades
+    assert found.sure == (grades[0] == grades[1])
+    text = plain(verdict(made(results, flip_rate=flips, drop=drop)))
+    assert text.startswith(str(found).capitalize())
+    assert ("too few examples to tell" in text) == (not found.sure)
+    assert {*grades} <= {*GRADES}
+
+
+def test_a_broken_set_up_has_no_grade_and_says_so_first(results) -> None:
+    broken = made(results, sanity=["Every answer is the same."])
+    assert severity(broken) is None
+    said = plain(verdict(broken))
+    assert said.startswith("The set-up looks broken, so the numbers mean nothing. Every answer is the same.")
+
+
+def test_scores_to_a_hundred_have_limits_to_a_hundred(results) -> None:
+    drop = share(0.5, 0.4, 0.6)
+    few = made(results, flip_rate=share(0.0, 0.0, 0.0), drop=drop)
+    assert severity(few).low == "serious"
+    assert severity(made(few, score="bleu", task="translate")).low == "minor"
+
+
+def test_where_answers_may_be_worded_otherwise_the_drop_decides(results) -> None:
+    often = made(results, flip_rate=share(0.9, 0.85, 0.95), drop=share(0.0, 0.0, 0.001))
+    assert severity(often).high == "serious"
+    reworded = made(often, task="translate")
+    assert by_drop(reworded)
+    assert severity(reworded).high == "minor"
+    assert not by_drop(made(reworded, compared={"equivalent": "lower"}))
+
+
+def test_the_drop_is_called_chance_only_if_its_interval_has_zero(results) -> None:
+    level = made(results, drop=share(0.01, -0.02, 0.04))
+    assert "includes zero: the difference may be chance" in plain(verdict(level))
+    assert "may be chance" not in plain(verdict(made(results, drop=share(0.1, 0.05, 0.15)))).split("No drop")[0]
+
+
+def test_missing_outputs_are_said_with_what_they_could_change(results) -> None:
+    holes = made(results, average=share(0.7, 0.6, 0.8, missing=12, bounds=(0.5, 0.9)))
+    text = plain(verdict(holes))
+    assert "On the inputs that were answered" in text
+    assert "12 varied inputs failed and are left out: with them it would lie between 0.50 and 0.90." in text
+    assert "falls from" not in text
+
+
+def test_words_from_outside_are_escaped(fake_run) -> None:
+    evil = "<script>alert(1)</script>"
+    rows = [("x", "x", [("p", n, "same", "x") for n in range(2)], {evil: evil})] * 40
+    rows += [("x", "x", [("p", n, "same", "y") for n in range(2)], {evil: "fine"})] * 40
+    found = msgspec.structs.replace(measure_run(fake_run(rows)), sanity=[evil])
+    assert evil not in " ".join(map(str, verdict(found)))
+    assert set(slices(found)) == {evil}
