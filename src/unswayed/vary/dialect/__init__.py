@@ -6,6 +6,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar, NamedTuple
 
@@ -76,6 +77,7 @@ def change_some(
     return Change(tuple(edits), ", ".join(notes))
 
 
+@cache
 def read_table(name: str) -> dict[str, Any]:
     """A dialect's table of words, from its TOML file."""
     return tomllib.loads(files("unswayed.vary.dialect").joinpath(f"data/{name}.toml").read_text(encoding="utf-8"))

@@ -41,8 +41,7 @@ def zero_copula(s: Sentence) -> Iterator[Edits]:
         if s.tag_at(i + 1) not in after or s.word_at(i + 1) in _IN["never_after_zero"] or not after_space(s, i + 1):
             continue
         if word.lower in ("is", "are") and after_space(s, i) and _ends_subject(s, i - 1) and s.word_at(i - 1) != "it":
-            asked = any(s.word_at(k) == "how" and s.word_at(k + 1) in ("many", "much", "long", "old") for k in range(i))
-            if not asked:
+            if not any(s.word_at(k) == "how" and s.word_at(k + 1) in ("many", "much", "long", "old") for k in range(i)):
                 yield (drop_words(s, i),)
         elif word.lower in _IN["contracted_be"]:
             mark = max(s.text.rfind(sign, word.start, word.end) for sign in "'’")
@@ -71,11 +70,9 @@ def possessive_got(s: Sentence) -> Iterator[Edits]:
 
 def habitual_be(s: Sentence) -> Iterator[Edits]:
     """*she works every day* → *she be working every day*; *they are always busy* → *they always be busy*."""
-    habits = [
-        i
-        for i, word in enumerate(s.words)
-        if word.lower in _IN["habit"] or (word.lower == "every" and s.word_at(i + 1) in _IN["periods"])
-    ]
+    words = [*(word.lower for word in s.words), ""]
+    habits = [i for i, word in enumerate(words) if word in _IN["habit"]]
+    habits += [i for i, word in enumerate(words[:-1]) if word == "every" and words[i + 1] in _IN["periods"]]
     if not habits or is_question(s):
         return
     for i in range(1, len(s.words) - 1):
@@ -108,9 +105,8 @@ def reduced_to(s: Sentence) -> Iterator[Edits]:
     """*he wants to go* → *he wanna go*, *has to* → *gotta*, *trying to* → *tryna*."""
     for i in range(len(s.words) - 2):
         new = {"wants": "wanna", "want": "wanna", "has": "gotta", "have": "gotta", "trying": "tryna"}.get(s.word_at(i))
-        follows = (
-            s.word_at(i + 1) == "to" and s.tag_at(i + 2) == "VB" and after_space(s, i + 1) and after_space(s, i + 2)
-        )
+        follows = s.word_at(i + 1) == "to" and s.tag_at(i + 2) == "VB"
+        follows = follows and after_space(s, i + 1) and after_space(s, i + 2)
         if new and follows and (s.word_at(i - 1) not in _IN["auxiliary"] or new == "tryna"):
             yield (Edit(s.words[i].start, s.words[i + 1].end, new),)
 

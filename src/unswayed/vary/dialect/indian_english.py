@@ -12,7 +12,7 @@ from unswayed.base.edits import Edit
 from unswayed.vary.dialect import Edits, FeatureOperator, Rule, drop_words, is_question
 from unswayed.vary.english import forms
 from unswayed.vary.sentence import MONTHS, WEEKDAYS, Sentence
-from unswayed.vary.words import word_lists
+from unswayed.vary.words import cased, word_lists
 
 _IN = word_lists(files("unswayed.vary.dialect") / "data" / "indian_english.toml")
 _BE = {"VBZ": "is", "VB": "are"}
@@ -36,29 +36,22 @@ def progressive(s: Sentence, stative: bool) -> Iterator[Edits]:
             continue
         if before.tag == "MD" and word.tag == "VB" and lemma in _IN["stative"] and before.lower in ("will", "must"):
             yield (Edit(word.start, word.end, f"be {doing}"),)
-        elif word.tag in _BE and _follows_subject(s, i):
-            yield (Edit(word.start, word.end, f"{_BE[word.tag]} {doing}"),)
-
-
-def _follows_subject(s: Sentence, i: int) -> bool:
-    """Does the verb follow its subject: a pronoun in no question, or a noun phrase that begins the sentence?"""
-    before = s.words[i - 1]
-    if before.lower in _IN["present"]:
-        return i < 2 or s.words[i - 2].lower not in _IN["auxiliary"] | _IN["bare_after"]
-    return before.tag in ("NN", "NNS") and s.noun_phrase(0, of=False) == i
+        elif word.tag in _BE:
+            # The subject is a pronoun in no question, or a noun phrase that begins the sentence.
+            subject = before.tag in ("NN", "NNS") and s.noun_phrase(0, of=False) == i
+            if before.lower in _IN["present"]:
+                subject = s.word_at(i - 2) not in _IN["auxiliary"] | _IN["bare_after"]
+            if subject:
+                yield (Edit(word.start, word.end, f"{_BE[word.tag]} {doing}"),)
 
 
 def lack_of_agreement(s: Sentence) -> Iterator[Edits]:
     """*he talks to them* → *he talk to them*."""
     for i in range(1, len(s.words)):
-        word, before = s.words[i], s.words[i - 1].lower
+        word = s.words[i]
         lemma = "do" if word.lower == "does" else forms().lemma(word.lower, "VBZ")
-        if (
-            before in ("he", "she", "it")
-            and word.tag == "VBZ"
-            and lemma != word.lower
-            and word.lower not in ("is", "has")
-        ):
+        known = word.tag == "VBZ" and lemma != word.lower and word.lower not in ("is", "has")
+        if known and s.word_at(i - 1) in ("he", "she", "it"):
             yield (Edit(word.start, word.end, lemma),)
 
 
@@ -103,8 +96,7 @@ def embedded_inversion(s: Sentence) -> Iterator[Edits]:
 
 def invariant_tag(s: Sentence) -> Iterator[Edits]:
     """*…, aren't they?* → *…, isn't it?*, *no?* or *na?*"""
-    end = min(len(s.text), s.end + 2)
-    for match in _TAG.finditer(s.text, s.start, end):
+    for match in _TAG.finditer(s.text, s.start, min(len(s.text), s.end + 2)):
         if s.text[s.start : match.start()].lower() in ("i know", "yeah", "oh"):
             continue
         for new in (", isn’t it", ", no", ", na"):
@@ -112,26 +104,26 @@ def invariant_tag(s: Sentence) -> Iterator[Edits]:
                 yield (Edit(match.start(), match.end(), new),)
 
 
-def topicalisation(s: Sentence) -> Iterator[Edits]:
-    """*I work there in the daytime* → *in the daytime I work there*."""
-    found = _find_last_phrase(s)
-    if found is not None and _is_plain(s) and _ends_when_or_where(s):
-        yield _front_from(s, found)
-
-
-def fronting_with_reduction(s: Sentence) -> Iterator[Edits]:
-    """*I stayed for two years* → *two years I stayed*."""
-    found = _find_last_phrase(s)
-    if (
-        found is not None
-        and _is_plain(s)
-        and s.words[found].lower in ("in", "on", "at", "for")
-        and _ends_when_or_where(s)
-    ):
-        if any(word.tag == "CD" and not word.lower.isalpha() for word in s.words[found:]):
+def phrase_fronting(s: Sentence, reduced: bool) -> Iterator[Edits]:
+    """*I stayed there for two years* → *for two years I stayed there*; reduced, *two years I stayed there*."""
+    last = s.words[-1]
+    if not _is_plain(s) or (last.lower not in _IN["periods"] and last.tag != "NNP"):
+        return
+    for i in range(len(s.words) - 2, 1, -1):
+        word, before = s.words[i], s.words[i - 1]
+        when = word.lower in ("in", "at", "on") or last.lower in _IN["periods"]
+        if not (word.lower in _IN["places"] and when and s.joined(i) and s.noun_phrase(i + 1) == len(s.words)):
+            continue
+        # The prepositional phrase with which the sentence ends must follow a verb or a noun.
+        if before.tag in ("IN", "TO", "DT", "PRP$", "JJ") or before.lower in _IN["auxiliary"] | {"up", "one"}:
             return
-        moved = _front_from(s, found + 1)
-        yield (moved[0], Edit(s.words[found - 1].end, s.end, ""))
+        if not reduced:
+            yield _front_from(s, i)
+        elif word.lower in ("in", "on", "at", "for") and not any(
+            inside.tag == "CD" and not inside.lower.isalpha() for inside in s.words[i:]
+        ):
+            yield (_front_from(s, i + 1)[0], Edit(before.end, s.end, ""))
+        return
 
 
 def object_fronting(s: Sentence) -> Iterator[Edits]:
@@ -160,20 +152,6 @@ def _is_plain(s: Sentence, subject: int = 0) -> bool:
     return s.words[subject].tag == "PRP" and len(s.words) <= 14 and whole and not several and not is_question(s)
 
 
-def _ends_when_or_where(s: Sentence) -> bool:
-    return s.words[-1].lower in _IN["periods"] or s.words[-1].tag == "NNP"
-
-
-def _find_last_phrase(s: Sentence) -> int | None:
-    """Where the prepositional phrase begins with which the sentence ends, after a verb or noun."""
-    for i in range(len(s.words) - 2, 1, -1):
-        when = s.words[i].lower in ("in", "at", "on") or s.words[-1].lower in _IN["periods"]
-        if s.words[i].lower in _IN["places"] and when and s.joined(i) and s.noun_phrase(i + 1) == len(s.words):
-            verb_before = s.words[i - 1].lower in _IN["auxiliary"] | {"up", "one"}
-            return i if s.words[i - 1].tag not in ("IN", "TO", "DT", "PRP$", "JJ") and not verb_before else None
-    return None
-
-
 def _front_from(s: Sentence, i: int, subject: int = 0) -> Edits:
     """What stands from a word to the end goes before the subject, and the sentence's capital with it."""
     said, first = s.text[s.words[i].start : s.end], s.words[subject]
@@ -186,7 +164,6 @@ def _front_from(s: Sentence, i: int, subject: int = 0) -> Edits:
 
 
 _HELPING = ("is", "was", "are", "were", "has", "had", "did", "does")
-_VERB_TAGS = ("VBZ", "VBD", "VB", "MD")
 _NEVER_PLACES = MONTHS | WEEKDAYS
 
 
@@ -195,15 +172,9 @@ def focus_only(s: Sentence) -> Iterator[Edits]:
     last = s.words[-1]
     if len(s.words) < 3 or is_question(s) or s.word_at(len(s.words) - 2) in ("each", "every", "per"):
         return
-    place = (
-        last.tag == "NNP"
-        and last.lower not in _NEVER_PLACES
-        and any(
-            word.lower in ("in", "at") and s.noun_phrase(i + 1) == len(s.words)
-            for i, word in enumerate(s.words[2:-1], 2)
-        )
-    )
-    if last.lower in _IN["times"] or place:
+    name = last.tag == "NNP" and last.lower not in _NEVER_PLACES
+    opens = (i for i, word in enumerate(s.words[2:-1], 3) if word.lower in ("in", "at"))
+    if last.lower in _IN["times"] or (name and any(s.noun_phrase(i) == len(s.words) for i in opens)):
         yield (Edit(s.end, s.end, " only"),)
 
 
@@ -276,36 +247,25 @@ def preposition_omission(s: Sentence) -> Iterator[Edits]:
             yield (drop_words(s, i),)
 
 
-def _find_subject(s: Sentence) -> tuple[int, str] | None:
-    """Where the subject ends with which the sentence begins, and the pronoun for it."""
-    first = s.words[0]
+def resumptive_subject(s: Sentence, comma: str) -> Iterator[Edits]:
+    """*my daughter is away* → *my daughter she is away*; with a comma, *my daughter, she is away*."""
     end = s.noun_phrase(0, of=False)
-    if first.tag not in ("DT", "PRP$") or end is None or end >= len(s.words) or not s.joined(end):
-        return None
-    if s.words[end].tag not in _VERB_TAGS or (s.tag_at(end + 1) in ("VB", "VBD", "MD") and s.words[end].tag != "MD"):
-        return None  # *the radio shows have*: the noun goes on
-    head, verb = s.words[end - 1], s.words[end].lower
+    if s.words[0].tag not in ("DT", "PRP$") or end is None or end >= len(s.words) or not s.joined(end):
+        return
+    verb, head = s.words[end], s.words[end - 1].lower
+    if verb.tag not in ("VBZ", "VBD", "VB", "MD") or (s.tag_at(end + 1) in ("VB", "VBD", "MD") and verb.tag != "MD"):
+        return  # *the radio shows have*: the noun goes on
     if any("'s" in word.lower for word in s.words[:end]) or is_question(s):
-        return None
+        return
     if s.plural(0, end):
-        return None if s.words[end].tag == "VBZ" or verb in ("is", "was", "has") else (end, "they")
-    if head.lower in _IN["women"] or head.lower in _IN["men"]:
-        return end, "she" if head.lower in _IN["women"] else "he"
-    person = head.lower.endswith(("er", "or", "ist", "person", "ant", "ent", "ian"))
-    return (end, "it") if head.tag == "NN" and not person else None
-
-
-def resumptive_subject(s: Sentence) -> Iterator[Edits]:
-    """*my daughter is away* → *my daughter she is away*."""
-    if (found := _find_subject(s)) is not None:
-        yield (Edit(s.words[found[0]].start, s.words[found[0]].start, f"{found[1]} "),)
-
-
-def left_dislocation(s: Sentence) -> Iterator[Edits]:
-    """*my father works here* → *my father, he works here*."""
-    if (found := _find_subject(s)) is not None:
-        end, pronoun = found
-        yield (Edit(s.words[end - 1].end, s.words[end].start, f", {pronoun} "),)
+        pronoun = "" if verb.tag == "VBZ" or verb.lower in ("is", "was", "has") else "they"
+    elif head in _IN["women"] or head in _IN["men"]:
+        pronoun = "she" if head in _IN["women"] else "he"
+    else:
+        person = head.endswith(("er", "or", "ist", "person", "ant", "ent", "ian"))
+        pronoun = "it" if s.tag_at(end - 1) == "NN" and not person else ""
+    if pronoun:
+        yield (Edit(s.words[end - 1].end if comma else verb.start, verb.start, f"{comma}{pronoun} "),)
 
 
 def resumptive_object(s: Sentence) -> Iterator[Edits]:
@@ -323,10 +283,9 @@ def resumptive_object(s: Sentence) -> Iterator[Edits]:
 def object_drop(s: Sentence) -> Iterator[Edits]:
     """*she doesn't like it* → *she doesn't like*."""
     for i in range(2, len(s.words)):
-        verb, after = s.words[i - 1], s.words[i + 1].lower if i + 1 < len(s.words) else ""
-        last = after in ("", "here", "there", "for") or (
-            after == "to" and verb.lower in ("give", "gave", "sent", "show")
-        )
+        verb, after = s.words[i - 1], s.word_at(i + 1)
+        last = after in ("", "here", "there", "for")
+        last = last or (after == "to" and verb.lower in ("give", "gave", "sent", "show"))
         denied = s.words[i - 2].lower in ("don't", "doesn't", "didn't")  # *doesn't like*: no *like a*
         doing = (denied or verb.tag in ("VB", "VBD", "VBZ")) and "n't" not in verb.lower and verb.lower not in _HELPING
         doing = doing and verb.lower not in ("do", "make", "is", "be", "about")
@@ -350,8 +309,7 @@ def non_initial_existential(s: Sentence) -> Iterator[Edits]:
         if there.lower != "there" or verb.lower not in ("is", "are", "was", "were") or not opens or end is None:
             continue
         if (end == len(s.words) or (end == len(s.words) - 1 and s.tag_at(end) == "RB")) and s.word_at(i + 2) != "no":
-            said = s.said(i + 2, end)
-            said = said[0].upper() + said[1:] if s.text[there.start].isupper() else said
+            said = cased(s.said(i + 2, end), s.text[there.start])
             yield (Edit(there.start, s.words[end - 1].end, f"{said} {verb.lower} there"),)
 
 
@@ -376,14 +334,14 @@ class IndianEnglish(FeatureOperator):
         "inversion in embedded clause": embedded_inversion,
         "lack of agreement": lack_of_agreement,
         "lack of inversion in wh-questions": lack_of_inversion,
-        "left dislocation": left_dislocation,
+        "left dislocation": partial(resumptive_subject, comma=", "),
         "mass nouns as count nouns": mass_as_count,
         "non-initial existential": non_initial_existential,
         "object fronting": object_fronting,
         "preposition omission": preposition_omission,
-        "prepositional phrase fronting with reduction": fronting_with_reduction,
+        "prepositional phrase fronting with reduction": partial(phrase_fronting, reduced=True),
         "resumptive object pronoun": resumptive_object,
-        "resumptive subject pronoun": resumptive_subject,
+        "resumptive subject pronoun": partial(resumptive_subject, comma=""),
         "stative progressive": partial(progressive, stative=True),
-        "topicalized non-argument constituent": topicalisation,
+        "topicalized non-argument constituent": partial(phrase_fronting, reduced=False),
     }

@@ -10,7 +10,7 @@ from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.dialect import FeatureEdit, WordExchange, change_some, read_table, split_pairs
 from unswayed.vary.operator import Change, Operator, Text
-from unswayed.vary.words import checked_choice, checked_rate
+from unswayed.vary.words import cased, checked_choice, checked_rate
 
 _CIRCUMFLEX = re.compile(r"\b(\w*)([ôê])(?=[mn][aeiouáéíóú])(\w*)")
 _ACUTE = {"ô": "ó", "ê": "é"}
@@ -33,10 +33,8 @@ class Portuguese(Operator):
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         back = self.to == "pt-BR"
-        places = list(exchange_table(back).places(text.text))
-        if not back:
-            places += [*_accents(text.text), *_gerunds(text.text), *_buses(text.text)]
-        return change_some(text.text, places, self.rate, rng)
+        places = exchange_table(back).places(text.text)
+        return change_some(text.text, places if back else [*places, *_by_rule(text.text)], self.rate, rng)
 
 
 @cache
@@ -48,37 +46,17 @@ def exchange_table(back: bool) -> WordExchange:
     return WordExchange(pairs)
 
 
-@cache
-def _kept() -> frozenset[str]:
-    return frozenset(read_table("portuguese")["circumflex"].split())
-
-
-def _accents(text: str) -> Iterator[FeatureEdit]:
-    """*econômico* → *económico*."""
-    for match in _CIRCUMFLEX.finditer(text):
-        if match[0].lower() not in _kept() and not _in_full_name(text, match.start(), match.end()):
-            new = f"{match[1]}{_ACUTE[match[2]]}{match[3]}"
-            yield FeatureEdit(Edit(match.start(), match.end(), new), "spelling")
-
-
-def _in_full_name(text: str, start: int, end: int) -> bool:
-    """Is this part of a name of several words, such as *Antônio Carlos Jobim*, which keeps its spelling?"""
-    capital = text[start].isupper()
-    return capital and bool(_NAME_BEFORE.search(text[:start]) or _NAME_AFTER.match(text[end:]))
-
-
-def _gerunds(text: str) -> Iterator[FeatureEdit]:
-    """*está fazendo* → *está a fazer*."""
-    for match in _GERUND.finditer(text):
-        new = f"{match[1]}{match[2] or ''} a {match[3]}{match[4]}r"
-        yield FeatureEdit(Edit(match.start(), match.end(), new), "grammar")
-
-
-def _buses(text: str) -> Iterator[FeatureEdit]:
-    """*os ônibus* → *os autocarros*: the word before says how many."""
-    for match in _BUS.finditer(text):
+def _by_rule(text: str) -> Iterator[FeatureEdit]:
+    """What no list of words says: accents, gerunds, and buses, whose number the word before tells."""
+    for match in _CIRCUMFLEX.finditer(text):  # *econômico* → *económico*
+        start, end = match.span()
+        # A name of several words, such as *Antônio Carlos Jobim*, keeps its spelling.
+        name = text[start].isupper() and (_NAME_BEFORE.search(text[:start]) or _NAME_AFTER.match(text[end:]))
+        if not name and match[0].lower() not in read_table("portuguese")["circumflex"].split():
+            yield FeatureEdit(Edit(start, end, f"{match[1]}{_ACUTE[match[2]]}{match[3]}"), "spelling")
+    for match in _GERUND.finditer(text):  # *está fazendo* → *está a fazer*
+        yield FeatureEdit(Edit(*match.span(), f"{match[1]}{match[2] or ''} a {match[3]}{match[4]}r"), "grammar")
+    for match in _BUS.finditer(text):  # *os ônibus* → *os autocarros*
         start = match.end() - len("ônibus")
-        many = (match[1] or "s").strip().endswith(("s", "de"))
-        new = "autocarros" if many else "autocarro"
-        capital = new.capitalize() if text[start].isupper() else new
-        yield FeatureEdit(Edit(start, match.end(), capital), "vocabulary")
+        new = "autocarros" if (match[1] or "s").strip().endswith(("s", "de")) else "autocarro"
+        yield FeatureEdit(Edit(start, match.end(), cased(new, text[start])), "vocabulary")

@@ -21,7 +21,7 @@ from unswayed.vary.dialect import (
 )
 from unswayed.vary.english import forms
 from unswayed.vary.sentence import Sentence
-from unswayed.vary.words import word_lists
+from unswayed.vary.words import cased, word_lists
 
 _IN = word_lists(files("unswayed.vary.dialect") / "data" / "singapore.toml")
 _CLOSED = re.compile(r"\s*(?:[.!]|$)")
@@ -90,15 +90,9 @@ def ever_experience(s: Sentence) -> Iterator[Edits]:
 
 def can_or_not(s: Sentence) -> Iterator[Edits]:
     """*Can you help me?* → *You can help me or not?*"""
-    if (
-        is_question(s)
-        and s.word_at(0) in ("can", "could")
-        and s.tag_at(1) == "PRP"
-        and s.tag_at(2) == "VB"
-        and _has_no_break(s)
-    ):
-        said = s.text[s.words[1].start : s.words[1].end]
-        said = said[0].upper() + said[1:] if s.text[s.start].isupper() else said
+    asked = is_question(s) and s.word_at(0) in ("can", "could") and (s.tag_at(1), s.tag_at(2)) == ("PRP", "VB")
+    if asked and _has_no_break(s):
+        said = cased(s.said(1, 2), s.text[s.start])
         yield (Edit(s.start, s.words[1].end, f"{said} can"), Edit(s.end, s.end, " or not"))
 
 
@@ -113,8 +107,7 @@ def wh_in_situ(s: Sentence) -> Iterator[Edits]:
     helped = {"do": "VB", "does": "VB", "is": "VBG", "are": "VBG"}.get(helps) == s.tag_at(end)
     last = first in ("where", "when") or end == len(s.words) - 1
     if helped and last and s.tag_at(2) in ("PRP", "DT", "PRP$", "NNP"):
-        opening = s.text[s.words[2].start]
-        opening = opening.upper() if s.text[s.start].isupper() else opening
+        opening = cased(s.text[s.words[2].start], s.text[s.start])
         yield (Edit(s.start, s.words[2].start + 1, opening), Edit(s.end, s.end, f" {first}"))
 
 
@@ -128,16 +121,11 @@ def existential_got(s: Sentence) -> Iterator[Edits]:
     """*there are many cars here* → *got many cars here*."""
     for i in range(len(s.words) - 2):
         opens = i == 0 or s.word_at(i - 1) in ("because", "and", "but", "so")
-        if (
-            not opens
-            or s.word_at(i) != "there"
-            or s.word_at(i + 1) not in ("is", "are", "was", "were")
-            or is_question(s)
-        ):
-            continue
-        if s.tag_at(i + 2) in ("CD", "DT", "JJ", "NN", "NNS") and s.word_at(i + 2) != "no":
-            said = "Got" if s.text[s.words[i].start].isupper() else "got"
-            yield (Edit(s.words[i].start, s.words[i + 1].end, said),)
+        exists = s.word_at(i) == "there" and s.word_at(i + 1) in ("is", "are", "was", "were")
+        thing = s.tag_at(i + 2) in ("CD", "DT", "JJ", "NN", "NNS") and s.word_at(i + 2) != "no"
+        if opens and exists and thing and not is_question(s):
+            start = s.words[i].start
+            yield (Edit(start, s.words[i + 1].end, cased("got", s.text[start])),)
 
 
 def no_if(s: Sentence) -> Iterator[Edits]:

@@ -45,15 +45,21 @@ class Taiwan(Operator):
         return change_some(text.text, self._places(said), self.rate, rng)
 
     def _places(self, text: str) -> Iterator[FeatureEdit]:
-        for place in _places(text):
-            word = text[place.edit.start : place.edit.end]
-            if self.words == "opencc" or not (word in _words("leave") or in_another_sense(word, text)):
-                yield place
+        """The words that Taiwan has others for, the longest first from the left."""
+        for stretch in _HAN.finditer(text):
+            said, at = stretch[0], 0
+            differs = _taiwanese(said) != said
+            while differs and at < len(said):
+                size = next((n for n in range(min(_WORD, len(said) - at), 1, -1) if _differs(said[at : at + n])), 0)
+                word, start = said[at : at + size], stretch.start() + at
+                at += size or 1
+                if size and (self.words == "opencc" or not (word in _words("leave") or in_another_sense(word, text))):
+                    yield FeatureEdit(Edit(start, start + size, _taiwanese(word)), "vocabulary")
 
 
 def in_another_sense(word: str, text: str) -> bool:
     """Is this a word that differs in computing only, such as 程序, in a text about something else?"""
-    return word in _words("computing") and not _about_computing().search(text)
+    return word in _words("computing") and not any(cue in text for cue in _words("about_computing"))
 
 
 @cache
@@ -65,26 +71,12 @@ def _converter(name: str) -> Any:
     return OpenCC(name)
 
 
-def _places(text: str) -> Iterator[FeatureEdit]:
-    """The words that Taiwan has others for, the longest first from the left."""
-    for stretch in _HAN.finditer(text):
-        said, at = stretch[0], 0
-        if _said(said) == said:
-            continue
-        while at < len(said):
-            size = next((n for n in range(min(_WORD, len(said) - at), 1, -1) if _is_word(said[at : at + n])), 0)
-            if size:
-                start = stretch.start() + at
-                yield FeatureEdit(Edit(start, start + size, _said(said[at : at + size])), "vocabulary")
-            at += size or 1
-
-
-def _is_word(said: str) -> bool:
+def _differs(word: str) -> bool:
     """Does Taiwan say this otherwise, and not only because it says a part of it otherwise?"""
-    new = _said(said)
-    if new == said or _converter("t2s").convert(new) != new:
+    new = _taiwanese(word)
+    if new == word or _converter("t2s").convert(new) != new:
         return False
-    return all(_said(said[:k]) + _said(said[k:]) != new for k in range(1, len(said)))
+    return all(_taiwanese(word[:k]) + _taiwanese(word[k:]) != new for k in range(1, len(word)))
 
 
 @cache
@@ -93,13 +85,8 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(read_table("taiwan")[name].split())
 
 
-@cache
-def _about_computing() -> re.Pattern[str]:
-    return re.compile("|".join(sorted(_words("about_computing"))))
-
-
 @lru_cache(65536)
-def _said(mainland: str) -> str:
+def _taiwanese(mainland: str) -> str:
     """Taiwan's words in simplified script."""
     said: str = _converter("tw2s").convert(_converter("s2twp").convert(mainland))
     return said

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
+from itertools import product
 
 from unswayed.base.seeds import Stream
 from unswayed.vary.dialect import WordExchange, change_some, read_table, split_pairs
@@ -32,15 +32,11 @@ class UsUk(Operator):
 
 @cache
 def exchange_table(back: bool) -> WordExchange:
-    return WordExchange(_pairs(back))
-
-
-def _pairs(back: bool) -> Iterator[tuple[str, str, str]]:
+    """American words with the British ones; with `back` the other way."""
     table = read_table("us_uk")
-    yield from split_pairs(table["spelling"], "spelling", back, table["endings"])
-    for stems, endings, both in ((table["ize"], _IZE, False), (table["yze"], _YZE, True)):
-        for stem in stems.split() if both or back else ():
-            for ending in endings:
-                american, british = stem + ending, stem + ending.replace("z", "s")
-                yield (british, american, "spelling") if back else (american, british, "spelling")
-    yield from split_pairs(table["vocabulary"], "vocabulary", back)
+    pairs = [*split_pairs(table["spelling"], "spelling", back, table["endings"])]
+    for stems, endings in ((table["ize"] if back else "", _IZE), (table["yze"], _YZE)):  # *-ize* is British, too
+        for stem, ending in product(stems.split(), endings):
+            american, british = stem + ending, stem + ending.replace("z", "s")
+            pairs.append((british, american, "spelling") if back else (american, british, "spelling"))
+    return WordExchange([*pairs, *split_pairs(table["vocabulary"], "vocabulary", back)])
