@@ -12,10 +12,8 @@ from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.operator import Text
-from unswayed.vary.paraphrase._alike import Alike, edits_between
-from unswayed.vary.paraphrase._carriers import Carriers
-from unswayed.vary.paraphrase._frames import embedded, reframings
-from unswayed.vary.paraphrase.command import Command
+from unswayed.vary.paraphrase._borrowed import LabelledRows, UnlabelledRows, edits_between
+from unswayed.vary.paraphrase.command import Command, embedded, reframings
 from unswayed.vary.sentence import sentences
 
 NAME = "paraphrase/command"
@@ -59,7 +57,7 @@ def test_frames(text: str, among: str) -> None:
 )
 def test_questions_after_tell_me(question: str, straight: str | None) -> None:
     found = embedded(sentences(question)[0])
-    assert (found and found.said) == straight
+    assert (found and found.new) == straight
 
 
 def test_a_title_is_not_asked_about() -> None:
@@ -102,8 +100,8 @@ def test_other_rows_lend_their_words() -> None:
 
 def test_the_order_of_rows_decides_nothing() -> None:
     examples = rows()
-    one, other = Carriers.of(examples), Carriers.of(examples[::-1])
-    texts = [Alike([*UNLABELLED, *UNLABELLED[::2]][::step]) for step in (1, -1)]
+    one, other = LabelledRows(examples), LabelledRows(examples[::-1])
+    texts = [UnlabelledRows([*UNLABELLED, *UNLABELLED[::2]][::step]) for step in (1, -1)]
     asked = "which flights are there from boston to denver"
     assert texts[0].others(asked) == texts[1].others(asked)
     assert one.others("show flights from a to b", examples[0].gold) == other.others(
@@ -121,7 +119,7 @@ UNLABELLED = [
 
 
 def alike(text: str) -> set[str]:
-    return set(Alike(UNLABELLED * 3).others(text))
+    return set(UnlabelledRows(UNLABELLED * 3).others(text))
 
 
 def test_texts_without_labels_lend_their_words() -> None:

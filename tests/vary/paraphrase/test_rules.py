@@ -14,8 +14,7 @@ from unswayed.base.errors import UnknownName
 from unswayed.base.seeds import Seeds
 from unswayed.storage.suite import Suite
 from unswayed.vary.operator import Text
-from unswayed.vary.paraphrase._phrases import close_synonyms
-from unswayed.vary.paraphrase.rules import KINDS, Rules
+from unswayed.vary.paraphrase.rules import KINDS, Rules, close_synonyms
 from unswayed.vary.sentence import sentences
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
 
 from unswayed.base.edits import Edit, apply
 from unswayed.base.errors import UnknownName
 from unswayed.base.seeds import Stream
-from unswayed.vary.english import Word, kind_of, tagged
+from unswayed.vary.collocations import in_name
+from unswayed.vary.english import BE, HAVE, KIND_OF, Word, forms, kind_of, tagged, tagger
 from unswayed.vary.fitting import Asked
 from unswayed.vary.operator import Change, Operator, Text, whole_text
-from unswayed.vary.paraphrase._clauses import orders, voices
-from unswayed.vary.paraphrase._phrases import candidates, contractions, expressions, listed_forms, nominals
+from unswayed.vary.paraphrase._rewrites import contractions, expressions, nominals, orders, voices
 from unswayed.vary.sentence import LONGEST, Rewrite, Sentence, sentences
 from unswayed.vary.synonyms import rank_synonyms, replacement
 from unswayed.vary.words import checked_rate, some
@@ -26,8 +29,12 @@ KINDS: dict[str, Callable[[Sentence], Iterator[Rewrite]]] = {
 }
 SYNONYM = "synonym"
 _MOVES = frozenset(("voice", "order"))  # these would carry labelled words along
-_Barred = Callable[[int], bool] | None  # which characters must stay
 _OPEN = ("v", "a", "n", "r")
+_NOUNS = frozenset(("NN", "NNS", "NNP"))
+_BEFORE_VERBS = frozenset(("TO", "MD", "NNS", "PRP", "W"))
+_BEFORE_THIRD_PERSON = frozenset(("NNP", "PRP", "W", "RB"))
+_HELPERS = BE | HAVE | frozenset(("of", "by", "for", "after", "before", "from", "not"))
+_AUXILIARY = BE | HAVE | frozenset(("being", "having", "been", "get", "got"))
 
 
 class Rules(Operator):
@@ -48,12 +55,7 @@ class Rules(Operator):
 
     def __init__(self, kinds: str = "all", chance: float = 0.6, rate: float = 0.4, wide: bool = False) -> None:
         self.chance, self.rate, self.wide = checked_rate(chance), checked_rate(rate), wide
-        known = [*KINDS, SYNONYM]
-        chosen = known if kinds == "all" else [kind.strip() for kind in kinds.split(",")]
-        for kind in chosen:
-            if kind not in known:
-                raise UnknownName("kind of rewrite", kind, known)
-        self.kinds = [kind for kind in known if kind in chosen]
+        self.kinds = chosen_kinds(kinds, (*KINDS, SYNONYM))
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         return self._in_place(text, rng) if text.marked else self._rewritten(text, rng)
@@ -72,7 +74,7 @@ class Rules(Operator):
                 said = apply(said, [Edit(*chosen[:3])])
                 notes.append(f"{kind}: {chosen.note}")
         if SYNONYM in self.kinds:
-            for change in _synonyms(said, self.rate, rng, None, self.wide and not notes):
+            for change in _synonyms(Text(said), self.rate, rng, self.wide and not notes):
                 said = apply(said, change.edits)
                 notes.append(change.note)
         return whole_text(text.text, said, "; ".join(notes))
@@ -83,16 +85,31 @@ class Rules(Operator):
         parts = sentences(text.text)
         for kind in self.kinds:
             if kind == SYNONYM:
-                found += _synonyms(text.text, self.rate, rng, text.labelled, self.wide)
+                found += _synonyms(text, self.rate, rng, self.wide)
             elif kind not in _MOVES:
                 found += [((Edit(*r[:3]),), f"{kind}: {r.note}") for r in _possible(kind, parts)]
         edits: list[Edit] = []
         notes = []
         for changed, note in rng.sample(found, len(found)):
-            if not any(_touches(e, edits) or _labelled(e, text) for e in changed) and rng.random() < self.chance:
+            touches = any(e.start <= other.end and other.start <= e.end for e in changed for other in edits)
+            if not touches and not any(changes_label(e, text) for e in changed) and rng.random() < self.chance:
                 edits += changed
                 notes.append(note)
         return Change(tuple(sorted(edits)), "; ".join(notes)) if edits else None
+
+
+def chosen_kinds(kinds: str, known: Sequence[str]) -> list[str]:
+    """The kinds of rewrites that are listed, or all, in the order of those that are known."""
+    chosen = known if kinds == "all" else [kind.strip() for kind in kinds.split(",")]
+    for kind in chosen:
+        if kind not in known:
+            raise UnknownName("kind of rewrite", kind, list(known))
+    return [kind for kind in known if kind in chosen]
+
+
+def changes_label(edit: Edit, text: Text) -> bool:
+    """Does the edit change characters that carry a label?"""
+    return any(edit.start < end and start < edit.end for start, end in text.marked)
 
 
 def _possible(kind: str, parts: Iterable[Sentence]) -> list[Rewrite]:
@@ -101,40 +118,112 @@ def _possible(kind: str, parts: Iterable[Sentence]) -> list[Rewrite]:
     return [r for part in parts for r in rewrites(part) if part.text[r.start : r.end] != r.new]
 
 
-def _touches(edit: Edit, others: Iterable[Edit]) -> bool:
-    return any(edit.start <= other.end and other.start <= edit.end for other in others)
-
-
-def _labelled(edit: Edit, text: Text) -> bool:
-    return any(edit.start < end and start < edit.end for start, end in text.marked)
-
-
-def _synonyms(text: str, rate: float, rng: Stream, barred: _Barred, wide: bool) -> list[Change]:
+def _synonyms(text: Text, rate: float, rng: Stream, wide: bool) -> list[Change]:
     """Changes of single words, last first, so that each can be made after the one before it.
 
     From the short list, at the given rate but one at least; with `wide` and none there, one from the large table.
     """
-    words = tagged(text) if len(text) <= LONGEST else ()
-    known = listed_forms()
-    listed = [i for i, w in enumerate(words) if w.lower in known]
-    found = [(one, best) for one in _asked(text, words, listed, barred) if (best := candidates(one))]
+    said, known = text.text, listed_forms()
+    words = tagged(said) if len(said) <= LONGEST else ()
+    asked = [
+        Asked(said, words, i)
+        for i, word in enumerate(words)
+        if (wide or word.lower in known) and kind_of(word) in _OPEN and not text.labelled(word.start)
+        if said[word.start : word.end].islower()  # others may be names
+    ]
+    found = [(one, best) for one in asked if words[one.i].lower in known and (best := candidates(one))]
     chosen = some(found, rate, rng)
     if wide and not found:
-        asked = _asked(text, words, range(len(words)), barred)
         chosen = some([(one, best) for one, best in zip(asked, rank_synonyms(asked, 1), strict=True) if best], 0.0, rng)
     chosen = [pair for n, pair in enumerate(chosen) if n == 0 or pair[0].i - chosen[n - 1][0].i > 1]
     return [replacement(one, rng.choice(best)) for one, best in chosen[::-1]]
 
 
-def _asked(text: str, words: tuple[Word, ...], places: Iterable[int], barred: _Barred) -> list[Asked]:
-    """The open-class words at these places that are no names and may change."""
-    return [
-        Asked(text, words, i)
-        for i in places
-        if kind_of(words[i]) in _OPEN and (barred is None or not barred(words[i].start)) and _small(text, words[i])
-    ]
+class CloseSynonyms(NamedTuple):
+    """What may be put for a word, and the words before which only, or never; `#` is a number, `.` the end."""
+
+    others: list[str]
+    only: frozenset[str] = frozenset()
+    never: frozenset[str] = frozenset()
 
 
-def _small(text: str, word: Word) -> bool:
-    """Is it written in small letters? Others may be names."""
-    return text[word.start : word.end].islower()
+@cache
+def close_synonyms() -> dict[tuple[str, str], CloseSynonyms]:
+    """By kind (v, n, a or r) and lemma or form."""
+    lines = files("unswayed.vary.paraphrase").joinpath("data/synonyms.txt").read_text(encoding="utf-8").splitlines()
+    found = {}
+    for kind, listed, *others in (line.split(" ") for line in lines if not line.startswith("#")):
+        word, _, before = listed.partition(">")
+        word, _, not_before = word.partition("!")
+        limits = [frozenset(w.split(",")) if w else frozenset[str]() for w in (before, not_before)]
+        found[kind, word] = CloseSynonyms([other.replace("_", " ") for other in others], *limits)
+    return found
+
+
+@cache
+def listed_forms() -> frozenset[str]:
+    """All words that the list may have something for, in any form."""
+    tags = {kind: [tag for tag, of in KIND_OF.items() if of == kind] for kind in "vnar"}
+    found = {form for kind, word in close_synonyms() for tag in tags[kind] if (form := forms().inflected(word, tag))}
+    return frozenset(found | {word for _, word in close_synonyms()})
+
+
+def candidates(asked: Asked) -> list[str]:
+    """What may be put for a word, in its form; none where the list does not have it or it may say something else."""
+    words, i, table = asked.words, asked.i, close_synonyms()
+    word, after = words[i], words[i + 1] if i + 1 < len(words) else None
+    kind, lemma = KIND_OF.get(word.tag, ""), forms().lemma(word.lower, word.tag)
+    close = table.get((kind, word.lower)) or table.get((kind, lemma))
+    if close is None or not _is_surely(words, i, kind):
+        return []
+    following = "." if after is None else "#" if after.tag == "CD" else after.lower
+    if following in close.never or (close.only and following not in close.only):
+        return []
+    if close.only and after is not None and asked.text[word.end : after.start] != " ":
+        return []
+    said: list[str | None] = list(close.others)  # forms as they stand: *troops*, *largest*
+    if word.lower == lemma or (kind, word.lower) not in table:
+        at = i  # whether a form of *be* or *have* stands before the verb, adverbs aside
+        while at and words[at - 1].tag == "RB":
+            at -= 1
+        helped = at > 0 and words[at - 1].lower in _AUXILIARY
+        said = [_inflected(other, word.tag, kind, helped) for other in close.others]
+    beside = [w.lower[:5] for w in (*words[max(0, i - 1) : i], *words[i + 1 : i + 2])]  # no *happening happened*
+    return [form for form in said if form is not None and form[:5] not in beside]
+
+
+def _is_surely(words: Sequence[Word], i: int, kind: str) -> bool:
+    """Is it surely of this kind, and not part of a name, a compound or a verb with its particle?"""
+    word, before, after = words[i], words[i - 1] if i else None, words[i + 1] if i + 1 < len(words) else None
+    if kind == "v" and before is not None and before.lower.endswith(("'s", "s'", "’s", "s’")):
+        return False
+    if in_name(words, i) or (after is not None and after.tag == "RP"):
+        return False
+    if kind == "n":
+        return before is None or before.tag not in ("VBG", "VBN")
+    if kind == "v" and word.tag == "VB":
+        return before is not None and (
+            before.tag in _BEFORE_VERBS or before.lower in ("not", "n't", "did", "do", "does")
+        )
+    if kind == "v" and word.tag == "VBZ" and tagger().could_be(word.lower, "NNS"):
+        return before is not None and before.tag in _BEFORE_THIRD_PERSON
+    if kind == "v" and word.tag in ("VBN", "VBG") and after is not None and after.tag in _NOUNS:
+        return before is not None and before.lower in _HELPERS  # not *the wounded men*, *men wounded* …
+    return True
+
+
+def _inflected(lemma: str, tag: str, kind: str, helped: bool) -> str | None:
+    """The lemma in the form that a tag says; of a phrase its verb or, if it is a noun's, its last word.
+
+    `helped` says whether a participle can stand there, which tags are not always right about: where past and
+    participle differ, as in *gave* and *given*, the two must agree.
+    """
+    if kind == "n":
+        before, space, last = lemma.rpartition(" ")
+        form = forms().inflected(last, tag)
+        return form and before + space + form
+    first, space, rest = lemma.partition(" ")
+    form = forms().inflected(first, tag)
+    if tag in ("VBD", "VBN") and forms().inflected(first, "VBD") != forms().inflected(first, "VBN"):
+        form = form if helped == (tag == "VBN") else None
+    return form and form + space + rest
