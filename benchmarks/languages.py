@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks._measure import SHARED, LeftOut, Row, cpu_seconds, needs, show
 from unswayed.base.errors import DataError
-from unswayed.base.identify import UNSURE, identify, installed
+from unswayed.base.language import UNSURE, identifier_installed, identify
 from unswayed.data import read_examples
 
 EACH, FILES, ROWS = 50, 20, 10
@@ -79,7 +79,7 @@ def messages(language: str) -> list[str]:
 
 
 def rows() -> Iterator[Row]:
-    if not installed():
+    if not identifier_installed():
         raise LeftOut("the extra lang is not installed")
     corpus = sentences()
     told = [(language, text, identify([text]).language) for language, texts in corpus.items() for text in texts]

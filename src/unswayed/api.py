@@ -12,8 +12,7 @@ import msgspec
 
 from unswayed.base.chat import Turn
 from unswayed.base.errors import UsageError, option
-from unswayed.base.identify import identify
-from unswayed.base.language import language_tag
+from unswayed.base.language import identify, language_tag
 from unswayed.base.secrets import hide, masked_data, masked_spec
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Variant

@@ -13,7 +13,7 @@ import pytest
 from faults.valid import workbook
 
 from unswayed import make_suite
-from unswayed.base import identify
+from unswayed.base import language
 from unswayed.base.errors import DataError, UnknownName, UsageError, WrongLanguage
 from unswayed.data import ReadOptions, open_source, read_examples
 
@@ -42,7 +42,7 @@ def texts(path: Path, **options: object) -> list[str]:
 
 @pytest.fixture
 def needs_identifier() -> None:
-    if not identify.installed():
+    if not language.identifier_installed():
         pytest.skip("needs unswayed[lang]")
 
 
@@ -112,7 +112,7 @@ class TestEncodings:
     @pytest.mark.parametrize("encoding", TEXTS)
     def test_it_is_found_and_named(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], encoding: str) -> None:
         name, lines = TEXTS[encoding]
-        if encoding == "cp1252" and not identify.installed():
+        if encoding == "cp1252" and not language.identifier_installed():
             pytest.skip("needs unswayed[lang]")
         path = tmp_path / "a.csv"
         path.write_bytes("".join(["id,text\n", *(f"{i},{line}\n" for i, line in enumerate(lines))]).encode(encoding))

@@ -12,7 +12,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "DataError MissingExtra NothingEvaluated StoredFileError SystemBroken UnknownName UnswayedError "
             "UsageError nearest=nearest_name option=option_name"
         ),
-        "base.identify": "installed=identifier_installed identify_row",
+        "base.language": "identifier_installed identify_row",
         "base.ids": "canonical content_id file_hash",
         "base.json": "decode=decode_json",
         "base.progress": "Progress",

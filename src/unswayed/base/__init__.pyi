@@ -11,9 +11,9 @@ from unswayed.base.errors import (
     nearest as nearest_name,
     option as option_name,
 )
-from unswayed.base.identify import identify_row, installed as identifier_installed
 from unswayed.base.ids import canonical, content_id, file_hash
 from unswayed.base.json import decode as decode_json
+from unswayed.base.language import identifier_installed, identify_row
 from unswayed.base.progress import Progress
 from unswayed.base.registry import VERSION, Registry
 from unswayed.base.seeds import Seeds, Stream, Streams

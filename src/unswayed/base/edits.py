@@ -30,6 +30,7 @@ class OneEach(NamedTuple):
 
 
 Tagged = tuple[str, list[str]]  # a text, and a BIO tag for each of its tokens
+_Part = tuple[str, Iterable[int]]  # of a token of an edited text, and the tokens of the original that it stands for
 _BETWEEN = ("", " ")  # what is beside a token that is inserted, where it stands against no other
 
 
@@ -98,28 +99,6 @@ def move_tags(text: str, tags: list[str], edits: Sequence[Edit]) -> Tagged:
     return _move_tokens(text, tags, edits)
 
 
-def _move_tokens(text: str, tags: list[str], edits: Sequence[Edit]) -> Tagged:
-    """The same for any edits."""
-    out_tokens: list[str] = []
-    out_tags: list[str] = []
-    done = 0  # tokens of the original already copied
-    tokens = text.split(" ")
-    for first, last, pieces in _windows(text, edits):
-        out_tokens += tokens[done:first]
-        out_tags += tags[done:first]
-        new_tokens, new_tags = _retag(pieces, tags, first)
-        out_tokens += new_tokens
-        out_tags += new_tags
-        done = last
-    out_tokens += tokens[done:]
-    out_tags += tags[done:]
-    _check_slots(out_tags, tags)
-    _begin_slots(out_tags)
-    if not out_tokens:
-        raise LabelsLost("nothing is left of the text")
-    return " ".join(out_tokens), out_tags
-
-
 def move_tags_each(
     texts: Iterable[str], tags: Iterable[list[str]], edits: OneEach
 ) -> tuple[list[str | None], list[list[str]]]:
@@ -130,7 +109,7 @@ def move_tags_each(
     """
     afters: list[str | None] = []
     moved: list[list[str]] = []
-    known: dict[str, tuple[bool, list[str]]] = {}
+    known: dict[str, tuple[bool, list[str]]] = {}  # whether it goes behind a token, and its tags; fillers come often
     for text, its, start, end, new in zip(texts, tags, *edits, strict=True):
         changed = None
         if new is None:
@@ -140,39 +119,33 @@ def move_tags_each(
             if not changed or "  " in changed or changed[0] == " " or changed[-1] == " " or " " in text[start:end]:
                 changed, its = _moved(text, its, start, end, new)
         elif start < end:
-            changed, its = _several_for_one(text, its, start, end, new)
-        else:
-            behind, added = known[new] if new in known else known.setdefault(new, _tokens_to_insert(new))
-            beside, place = text[start : start + 1] if behind else text[start - 1 : start], -1
-            if added and text and beside in _BETWEEN:
-                place = text.count(" ", 0, start) + behind
-            if place < 0:
+            after, place = f" {text[:start]}{new}{text[end:]} ", text.count(" ", 0, start)
+            whole = (
+                " " not in text[start:end] and text[start - 1 : start] in _BETWEEN and text[end : end + 1] in _BETWEEN
+            )
+            if whole and its[place] == "O" and "  " not in after:
+                changed, its = after[1:-1], [*its[:place], *["O"] * new.count(" "), *its[place:]]
+            else:
                 changed, its = _moved(text, its, start, end, new)
-            elif place == len(its) or its[place] == "O" or its[place][:2] != "I-":  # else they would stand in a slot
-                changed, its = f"{text[:start]}{new}{text[start:]}", its.copy()
-                if len(added) == 1:
-                    its.insert(place, "O")
-                else:
+        else:
+            if new not in known:
+                whole = (new[0] == " ") != (new[-1] == " ") and "  " not in new
+                known[new] = new[0] == " ", ["O"] * new.count(" ") if whole else []
+            behind, added = known[new]
+            if (
+                not added
+                or not text
+                or (text[start : start + 1] if behind else text[start - 1 : start]) not in _BETWEEN
+            ):
+                changed, its = _moved(text, its, start, end, new)
+            else:
+                place = text.count(" ", 0, start) + behind
+                if place == len(its) or its[place] == "O" or its[place][:2] != "I-":  # else they would stand in a slot
+                    changed, its = f"{text[:start]}{new}{text[start:]}", its.copy()
                     its[place:place] = added
         afters.append(changed)
         moved.append(its)
     return afters, moved
-
-
-def _tokens_to_insert(new: str) -> tuple[bool, list[str]]:
-    """Does it go behind a token? And the tags of its tokens; none if it is not whole tokens."""
-    behind = new[0] == " "
-    return behind, ["O"] * new.count(" ") if behind != (new[-1] == " ") and "  " not in new else []
-
-
-def _several_for_one(text: str, tags: list[str], start: int, end: int, new: str) -> tuple[str | None, list[str]]:
-    """What `_moved` gives, sooner where tokens are put in place of one that has no label."""
-    after = f" {text[:start]}{new}{text[end:]} "
-    if " " not in text[start:end] and text[start - 1 : start] in _BETWEEN and text[end : end + 1] in _BETWEEN:
-        place = text.count(" ", 0, start)
-        if tags[place] == "O" and "  " not in after:
-            return after[1:-1], [*tags[:place], *["O"] * new.count(" "), *tags[place:]]
-    return _moved(text, tags, start, end, new)
 
 
 def _moved(text: str, tags: list[str], start: int, end: int, new: str) -> tuple[str | None, list[str]]:
@@ -182,102 +155,72 @@ def _moved(text: str, tags: list[str], start: int, end: int, new: str) -> tuple[
         return None, tags
 
 
-# One piece of an edited stretch: its characters, and the original tokens (first to last) that they stand for.
-_Piece = tuple[str, int, int]
-
-
-def _windows(text: str, edits: Sequence[Edit]) -> list[tuple[int, int, list[_Piece]]]:
-    """Groups edits that touch the same tokens: (first token, token after the last, edited pieces)."""
-    windows: list[tuple[int, int, list[_Piece]]] = []
-    reached = -1  # character up to which the last window goes
-    at = 0
+def _move_tokens(text: str, tags: list[str], edits: Sequence[Edit]) -> Tagged:
+    """What `move_tags` gives, for any edits: a new token is tagged as the old ones that its letters stand for."""
+    windows: list[tuple[int, int, list[Edit]]] = []  # where tokens begin and end that are touched together, and by what
+    done = 0
     for edit in edits:
-        if edit.start < at or edit.end < edit.start:
+        if edit.start < done or edit.end < edit.start:
             raise ValueError(f"edits overlap or are out of order at character {edit.start}")
-        low = text.rfind(" ", 0, edit.start) + 1
-        high = text.find(" ", edit.end)
+        done = edit.end
+        low, high = text.rfind(" ", 0, edit.start) + 1, text.find(" ", edit.end)
         high = len(text) if high < 0 else high
-        if low > reached:
-            if windows:
-                windows[-1][2].extend(_pieces(text, at, reached))
-            windows.append((text.count(" ", 0, low), 0, []))
-            at = low
-        first, _, pieces = windows[-1]
-        pieces.extend(_pieces(text, at, edit.start))
-        if edit.new:
-            pieces.append((edit.new, *_replaced(text, edit)))
-        at, reached = edit.end, high
-        windows[-1] = (first, text.count(" ", 0, reached) + 1, pieces)
-    if windows:
-        windows[-1][2].extend(_pieces(text, at, reached))
-    return windows
-
-
-def _pieces(text: str, start: int, end: int) -> list[_Piece]:
-    """Untouched characters, split where tokens meet, each with its own token's number."""
-    token = text.count(" ", 0, start)
-    pieces: list[_Piece] = []
-    for i, part in enumerate(text[start:end].split(" ")):
-        if i:
-            pieces.append((" ", -1, -1))
-        if part:
-            pieces.append((part, token + i, token + i))
-    return pieces
-
-
-def _replaced(text: str, edit: Edit) -> tuple[int, int]:
-    """The original tokens whose characters an edit replaces, or (-1, -1) if it only inserts.
-
-    Characters inserted against a token, with no space between, belong to that token.
-    """
-    old = text[edit.start : edit.end]
-    if old.strip(" "):
-        first = text.count(" ", 0, edit.start + len(old) - len(old.lstrip(" ")))
-        return first, text.count(" ", 0, edit.start + len(old.rstrip(" ")))
-    return -1, -1
-
-
-def _retag(pieces: list[_Piece], tags: Sequence[str], first: int) -> tuple[list[str], list[str]]:
-    """Tokens and tags of an edited stretch, from the original tokens that each new token stands for."""
-    tokens: list[str] = []
-    sources: list[set[int]] = []
-    joined = False
-    for chars, low, high in pieces:
-        for i, part in enumerate(chars.split(" ")):
-            if i:
-                joined = False
-            if not part:
-                continue
-            if not joined:
-                tokens.append("")
-                sources.append(set())
-                joined = True
-            tokens[-1] += part
-            if low >= 0:
-                sources[-1].update(range(low, high + 1))
-    used: set[int] = set()
-    new_tags = []
-    for source in sources:
-        new_tags.append(_tag_of(source, used, tags))
-        used |= source
-    return tokens, new_tags
-
-
-def _tag_of(source: set[int], used: set[int], tags: Sequence[str]) -> str:
-    slots = [i for i in sorted(source) if tags[i] != "O"]
-    if not slots:
-        return "O"
-    starts = {_slot_start(tags, i) for i in slots}
-    if len(starts) > 1:
-        raise LabelsLost("two slots were merged into one token")
-    tag = tags[slots[0]]
-    return "I-" + tag[2:] if starts & {_slot_start(tags, i) for i in used if tags[i] != "O"} else tag
-
-
-def _slot_start(tags: Sequence[str], i: int) -> int:
-    while i > 0 and tags[i][:2] == "I-" and tags[i - 1][2:] == tags[i][2:] and tags[i - 1] != "O":
-        i -= 1
-    return i
+        if windows and low <= windows[-1][1]:
+            low, _, before = windows.pop()
+            windows.append((low, high, [*before, edit]))
+        else:
+            windows.append((low, high, [edit]))
+    slots: list[int] = []  # for each token, the first one of its slot
+    for i, tag in enumerate(tags):
+        slots.append(slots[-1] if i and tag[:2] == "I-" and tags[i - 1][1:] == tag[1:] else i)
+    tokens = text.split(" ")
+    out_tokens: list[str] = []
+    out_tags: list[str] = []
+    seen: set[int] = set()  # slots that have a token already
+    copied = 0  # tokens of the original
+    for low, high, its in windows:
+        first = text.count(" ", 0, low)
+        out_tokens += tokens[copied:first]
+        out_tags += tags[copied:first]
+        copied = text.count(" ", 0, high) + 1
+        sources: list[set[int]] = []  # for each new token, the old ones that its letters stand for
+        at, apart = low, True
+        for start, end, new in [*its, Edit(high, high, "")]:
+            old, number = text[start:end], text.count(" ", 0, at)
+            replaced: Iterable[int] = ()  # letters put against a token stand for none, and belong to it
+            if old.strip(" "):
+                first = text.count(" ", 0, start + len(old) - len(old.lstrip(" ")))
+                replaced = range(first, text.count(" ", 0, start + len(old.rstrip(" "))) + 1)
+            kept: list[_Part] = [(part, (number + i,)) for i, part in enumerate(text[at:start].split(" "))]
+            put: list[_Part] = [(part, replaced) for part in new.split(" ")]
+            for i, (part, source) in (*enumerate(kept), *enumerate(put)):
+                apart = apart or i > 0  # a space was passed
+                if part and apart:
+                    out_tokens.append(part)
+                    sources.append(set(source))
+                    apart = False
+                elif part:
+                    out_tokens[-1] += part
+                    sources[-1].update(source)
+            at = end
+        for of in sources:
+            labelled = sorted(i for i in of if tags[i] != "O")
+            its_slots = {slots[i] for i in labelled}
+            if len(its_slots) > 1:
+                raise LabelsLost("two slots were merged into one token")
+            tag = tags[labelled[0]] if labelled else "O"
+            out_tags.append(f"I-{tag[2:]}" if its_slots & seen else tag)
+            seen |= its_slots
+    out_tokens += tokens[copied:]
+    out_tags += tags[copied:]
+    if [kind for kind, *_ in slots_of(out_tags)] != [kind for kind, *_ in slots_of(tags)]:
+        raise LabelsLost("the edits split, merge or delete a slot")
+    for i, tag in enumerate(out_tags):  # a slot whose first token was deleted begins with the next
+        if tag[:2] == "I-" and (i == 0 or out_tags[i - 1][2:] != tag[2:]):
+            out_tags[i] = f"B-{tag[2:]}"
+    if not out_tokens:
+        raise LabelsLost("nothing is left of the text")
+    return " ".join(out_tokens), out_tags
 
 
 def slots_of(tags: Sequence[str]) -> list[tuple[str, int, int]]:
@@ -303,38 +246,22 @@ def slots_of(tags: Sequence[str]) -> list[tuple[str, int, int]]:
 
 _SAME_PREFIX = {"L": "E", "U": "S", "M": "I"}  # of BILOU and BMES
 _PREFIXES = frozenset("BIES")
-NO_TYPE = "_"  # the type of tags such as B, which name none
+_NO_TYPE = "_"  # the type of tags such as B, which name none
 
 
 def to_bio(tags: Iterable[str]) -> list[str]:
     """Tags of BIO, IOB1, BIOES or BILOU, each as BIO has it. Raises ValueError with the first that is none of these."""
-    plain = [_plain_tag(tag) for tag in tags]
+    plain = []
+    for tag in tags:
+        prefix, dash, name = tag.partition("-")
+        prefix = _SAME_PREFIX.get(prefix, prefix)
+        if tag != "O" and (prefix not in _PREFIXES or (dash and not name)):
+            raise ValueError(tag)
+        plain.append(tag if tag == "O" else f"{prefix}-{name or _NO_TYPE}")
     out = ["O"] * len(plain)
     for kind, first, last in slots_of(plain):
         out[first:last] = [f"B-{kind}", *([f"I-{kind}"] * (last - first - 1))]
     return out
-
-
-def _plain_tag(tag: str) -> str:
-    if tag == "O":
-        return tag
-    prefix, _, name = tag.partition("-")
-    prefix = _SAME_PREFIX.get(prefix, prefix)
-    if prefix not in _PREFIXES or (not name and "-" in tag):
-        raise ValueError(tag)
-    return f"{prefix}-{name or NO_TYPE}"
-
-
-def _begin_slots(tags: list[str]) -> None:
-    """A slot whose first token was deleted begins with the next."""
-    for i, tag in enumerate(tags):
-        if tag[:2] == "I-" and (i == 0 or tags[i - 1][2:] != tag[2:]):
-            tags[i] = "B-" + tag[2:]
-
-
-def _check_slots(new: Sequence[str], old: Sequence[str]) -> None:
-    if [s[0] for s in slots_of(new)] != [s[0] for s in slots_of(old)]:
-        raise LabelsLost("the edits split, merge or delete a slot")
 
 
 class Span(NamedTuple):

@@ -162,14 +162,15 @@ def _shown(message: object) -> str:
 
 def _explained(error: BaseException) -> str:
     """An error that nobody expected: of the user's code, of the machine, or ours."""
-    from unswayed.base.own_code import own_frames, said, traced, whole
+    from unswayed.base.own_code import debug_hint, error_summary, own_frames, own_traceback
 
     if own_frames(error):
-        return f"your code raised an error:\n\n{traced(error)}\n\nFix it, then rerun the same command.{whole()}"
+        how = f"Fix it, then rerun the same command.{debug_hint()}"
+        return f"your code raised an error:\n\n{own_traceback(error)}\n\n{how}"
     if isinstance(error, OSError):
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
         return f"{where}{error.strerror or error}."
-    return f"internal error: {said(error)}.{whole()} Please report it."
+    return f"internal error: {error_summary(error)}.{debug_hint()} Please report it."
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from unswayed.base.errors import DataError, StoredFileError, UnknownName, option
-from unswayed.base.identify import UNSURE, identify, installed
+from unswayed.base.language import UNSURE, identifier_installed, identify
 from unswayed.storage.untrusted_files import MOST_LINE, bounded_lines, open_regular
 
 if TYPE_CHECKING:
@@ -257,7 +257,11 @@ def _likely_codecs(sample: bytes) -> list[str]:
 
     ranked = sorted(from_bytes(sample, cp_isolation=list(_CODEC_NAMES)), key=lambda m: (m.chaos, -m.coherence))
     near = _similar_codecs(ranked, _NEAR_DISORDER)
-    if installed() and near and max(_language_likeness(codec, str(m)) for codec, m in near.items()) < _CLEAR_LEAD:
+    if (
+        identifier_installed()
+        and near
+        and max(_language_likeness(codec, str(m)) for codec, m in near.items()) < _CLEAR_LEAD
+    ):
         near = _similar_codecs(ranked, _WIDER_DISORDER)
     common = []  # codecs in which nearly all characters are common ones; bytes of other encodings give mostly rare ones
     for codec in _COMMON_LEADS.keys() & near.keys():
@@ -286,7 +290,7 @@ def _similar_codecs(ranked: Sequence[CharsetMatch], most: float) -> dict[str, Ch
 
 def _language_likeness(codec: str, text: str) -> float:
     """How likely the text is to be in a language that is written in this encoding."""
-    if not installed():
+    if not identifier_installed():
         return 0.0
     language, shares = identify(text.splitlines(), rows=False)
     if language == UNSURE:

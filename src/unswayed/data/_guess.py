@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 from unswayed.base.choices import choices_in
 from unswayed.base.errors import DataError, UsageError, option
-from unswayed.base.identify import UNSURE, identify, identify_row, installed
-from unswayed.base.language import language_name, language_tag
+from unswayed.base.language import UNSURE, identifier_installed, identify, identify_row, language_name, language_tag
 from unswayed.base.task import Task, guess_task, task_named
 from unswayed.base.values import Example, Json
 from unswayed.storage.suite import LANGUAGE
@@ -139,7 +138,7 @@ def with_languages(examples: Iterable[Example], kind: DataKind, path: Path | Non
             tag = language_tag(given) if given else identify_row(_varied_text(example, task), among)
             groups = {**example.groups, LANGUAGE: tag}
             yield Example(example.row, example.id, example.inputs, example.gold, groups)
-    elif path is None or not kind.language_guessed or kind.language == UNSURE or not installed():
+    elif path is None or not kind.language_guessed or kind.language == UNSURE or not identifier_installed():
         yield from examples
     else:  # rows are watched less and less often: identifying each would take longer than reading it
         found: Counter[str] = Counter()

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import msgspec
 
 from unswayed.base.errors import DataError, UsageError, nearest, option
-from unswayed.base.identify import SEVERAL
 from unswayed.base.ids import content_id, file_hash
-from unswayed.base.language import language_tag
+from unswayed.base.language import SEVERAL, language_tag
 from unswayed.base.task import Task, task_named
 from unswayed.base.values import Example, Variant
 from unswayed.data._checks import Checks, LabelCounts

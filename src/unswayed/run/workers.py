@@ -15,7 +15,7 @@ import msgspec
 
 from unswayed.base import errors
 from unswayed.base.errors import UnswayedError, UsageError
-from unswayed.base.own_code import debugging
+from unswayed.base.own_code import is_debugging
 
 
 class Work(Protocol):
@@ -46,7 +46,7 @@ class Raised(NamedTuple):
     @classmethod
     def of(cls, error: BaseException) -> Raised:
         name = type(error).__name__
-        if debugging():  # the way that it came ends with this process
+        if is_debugging():  # the way that it came ends with this process
             traceback.print_exception(error, file=sys.stderr)
         return cls(name, str(error) if isinstance(error, UnswayedError) else f"a worker failed: {name}: {error}")
 

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unswayed.base.errors import UsageError
-from unswayed.base.identify import by_script
 from unswayed.base.ids import canonical
+from unswayed.base.language import by_script
 from unswayed.base.task import Task
 from unswayed.base.tasks.qa import normal_answer
 from unswayed.base.tasks.translate import references_of

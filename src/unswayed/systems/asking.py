@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from unswayed.base.errors import SystemBroken, UnswayedError, UsageError, option
-from unswayed.base.own_code import described, said, traced, whole
+from unswayed.base.own_code import debug_hint, error_place, error_summary, own_traceback
 from unswayed.base.values import UNREADABLE, BatchOutputs, Failed, Inputs, Json, Output
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.keys import Key, Keyer
@@ -160,7 +160,7 @@ class Asker:
                 except Exception as error:
                     if isinstance(error, self._fatal):
                         raise
-                    value, raised = Failed(described(error), final=_certain(error)), error
+                    value, raised = Failed(error_place(error), final=_certain(error)), error
                 (share,) = _shared_out(spent, time.perf_counter() - began, 1)
             last = msgspec.structs.replace(self.checked(value, item, share), attempts=attempt)
             if not isinstance(value, Failed) or value.final:
@@ -172,13 +172,13 @@ class Asker:
 
     def compare(self, error: Exception, item: Inputs) -> None:
         """Raises where the first items all fail by the same error: so will the others."""
-        this = said(error)
+        this = error_summary(error)
         self._alike = self._alike + 1 if this == self._last else 1
         self._last = this
         if self._alike >= _ALIKE:
             raise SystemBroken(
-                f"{self.system.name} raised the same error for the first {_ALIKE} inputs:\n\n{traced(error)}\n\n"
-                f"It was called with [{_shortened(item)}]. Fix the error, then rerun the same command.{whole()}"
+                f"{self.system.name} raised the same error for the first {_ALIKE} inputs:\n\n{own_traceback(error)}\n\n"
+                f"It was called with [{_shortened(item)}]. Fix the error, then rerun the same command.{debug_hint()}"
             ) from error
 
     def predict(self, inputs: Sequence[Inputs]) -> Sequence[Json | Failed]:
@@ -190,7 +190,7 @@ class Asker:
         except (Exception, KeyboardInterrupt):
             raise
         except BaseException as error:  # a system that calls exit() would end the command, as if all were well
-            raise RuntimeError(f"the system left by {described(error)}") from error
+            raise RuntimeError(f"the system left by {error_place(error)}") from error
         finally:
             if os.getpid() != process:
                 os._exit(1)  # a fork of the system's that came back; what is under way is its parent's

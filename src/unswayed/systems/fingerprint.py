@@ -17,7 +17,7 @@ from typing import Any
 
 from unswayed.base.errors import UsageError
 from unswayed.base.ids import content_id, file_hash
-from unswayed.base.own_code import installed
+from unswayed.base.own_code import is_installed_code
 from unswayed.base.values import Json
 from unswayed.systems.system import System
 
@@ -43,7 +43,7 @@ def source_id(file: Path) -> Json:
     It rests on the files beside it that it imports, and on the models and settings that any of these name.
     """
     own = file_hash(file)
-    if installed(file):
+    if is_installed_code(file):
         return own
     start = file.resolve()
     waiting, sources, named = [start], {start}, set[Path]()
@@ -56,7 +56,7 @@ def source_id(file: Path) -> Json:
             text = ""
         named.update(_named_files(text, [here.parent, Path.cwd()]))
         for other in _imported_files(text, here):
-            if other not in sources and not installed(other):
+            if other not in sources and not is_installed_code(other):
                 sources.add(other)
                 waiting.append(other)
     top = start.parent  # names are those from where the source is, so that a copied folder is the same system
@@ -280,7 +280,7 @@ def _learnt_in(value: object, seen: set[int]) -> Json:
         parts = {str(name): part for name, part in islice(value.items(), _MOST_OBJECTS)}
     else:
         file = _module_file(type(value).__module__)
-        if type(value).__module__ != "__main__" if file is None else installed(file):
+        if type(value).__module__ != "__main__" if file is None else is_installed_code(file):
             return None  # its class is not the user's own
         parts = dict(getattr(value, "__dict__", {}))
     found = {name: learnt for name, part in parts.items() if (learnt := _learnt_in(part, seen)) is not None}

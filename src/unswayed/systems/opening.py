@@ -16,7 +16,7 @@ import msgspec
 from unswayed.base.errors import StoredFileError, UnknownName, UnswayedError, UsageError, nearest, option
 from unswayed.base.ids import content_id
 from unswayed.base.json import decode
-from unswayed.base.own_code import traced, whole
+from unswayed.base.own_code import debug_hint, own_traceback
 from unswayed.base.registry import import_reference
 from unswayed.base.secrets import masked_spec
 from unswayed.base.values import Inputs, Json
@@ -101,7 +101,9 @@ def _open_spec(spec: str, options: Options) -> System:
         except UnswayedError:
             raise
         except (Exception, SystemExit) as error:  # the user's own module, whatever it raises
-            raise UsageError(f"{spec} can't be imported:\n\n{traced(error)}\n\nFix the module.{whole()}") from error
+            raise UsageError(
+                f"{spec} can't be imported:\n\n{own_traceback(error)}\n\nFix the module.{debug_hint()}"
+            ) from error
         return _open_object(thing, spec, options)
     folder = Path(spec)
     if (folder / "system.json").is_file():

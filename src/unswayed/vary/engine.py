@@ -13,8 +13,7 @@ import msgspec
 from unswayed.base.edits import LabelsLost, apply, apply_each
 from unswayed.base.errors import CannotKeepLabels, UnknownName, UsageError, option
 from unswayed.base.gc_pause import collecting_later
-from unswayed.base.identify import UNSURE
-from unswayed.base.language import knows, require_language
+from unswayed.base.language import UNSURE, knows, require_language
 from unswayed.base.seeds import Seeds
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json, Variant

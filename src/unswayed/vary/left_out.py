@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from unswayed.base.identify import UNSURE
-from unswayed.base.language import knows
+from unswayed.base.language import UNSURE, knows
 from unswayed.vary import operators
 
 _MOST_SHOWN = 6  # languages of an operator in one message

@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from unswayed.base.errors import MissingExtra, UsageError, WrongLanguage, option
-from unswayed.base.identify import UNSURE, identify
 from unswayed.base.ids import content_id
-from unswayed.base.language import language_name, language_tag
+from unswayed.base.language import UNSURE, identify, language_name, language_tag
 from unswayed.base.seeds import Seeds
 from unswayed.lab.realism.chinese import Floats, Named, named_features
 from unswayed.lab.realism.letters import known_words, letter_features, words_of
