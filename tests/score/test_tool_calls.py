@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 
-from unswayed.base.chat import chat_inputs
+from unswayed.base.chat import calls_of, chat_inputs
 from unswayed.base.task import task_named
-from unswayed.base.tool_calls import calls_of
 from unswayed.base.values import Json
 from unswayed.score import WithInputs, scorers
 from unswayed.score.tool_calls import calls_problem

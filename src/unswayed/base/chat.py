@@ -1,12 +1,18 @@
-"""A chat as an example's inputs: the texts that are varied, by name, and the rest of the chat as JSON under `chat`.
+"""Inputs and outputs that are more than a text: chats, the choices of a question, and tool calls.
 
-In the JSON, `{"input": "user"}` stands where the text of that name goes, so that a variant changes the text alone.
+A chat as an example's inputs is the texts that are varied, by name, and the rest of it as JSON under `chat`. In the
+JSON, `{"input": "user"}` stands where the text of that name goes, so that a variant changes the text alone.
+
+The choices of a question are one input, `choices`: a line for each, with its letter, as in `A. Paris`. The gold is a
+letter. Where choices change places, an answer is compared by the choice that its letter stands for.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from typing import Any, Literal, get_args
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -25,28 +31,38 @@ def chat_inputs(messages: Json, tools: Json = None, turn: Turn = "last-user") ->
     problem = messages_problem(messages)
     if problem:
         raise ValueError(problem)
-    chosen = _chosen([message["role"] for message in messages], turn)
+    roles = [message["role"] for message in messages]
+    users = [at for at, role in enumerate(roles) if role == "user"]
+    if turn in ("last-user", "first-user"):
+        chosen = users[-1:] if turn == "last-user" else users[:1]
+    else:
+        varied = _VARIED[:2] if turn == "system" else _VARIED
+        chosen = [at for at, role in enumerate(roles) if role in varied]
     texts: dict[str, str] = {}
     seen: Counter[str] = Counter()
 
-    def name(role: str, text: str) -> dict[str, str]:
+    def name_text(role: str, text: str) -> dict[str, str]:
         seen[role] += 1
-        named = role if seen[role] == 1 else f"{role}_{seen[role]}"
-        texts[named] = text
-        return {"input": named}
+        name = role if seen[role] == 1 else f"{role}_{seen[role]}"
+        texts[name] = text
+        return {"input": name}
 
     kept = []
     for at, message in enumerate(messages):
         if at in chosen:
             role, content = message["role"], message.get("content")
             if isinstance(content, str):
-                content = name(role, content)
+                content = name_text(role, content)
             elif isinstance(content, list):
-                content = [{**part, "text": name(role, part["text"])} if _is_text(part) else part for part in content]
+                content = list(content)
+                for n, part in enumerate(content):
+                    if part.get("type") in ("text", "input_text") and isinstance(part.get("text"), str):
+                        content[n] = {**part, "text": name_text(role, part["text"])}
             message = {**message, "content": content}
         kept.append(message)
     if not texts:
-        raise ValueError(f"there is no text to vary in the turn {turn!r}; the roles are {_roles(messages)}")
+        there = ", ".join(dict.fromkeys(roles))
+        raise ValueError(f"there is no text to vary in the turn {turn!r}; the roles are {there}")
     rest = {"messages": kept, **({"tools": tools} if tools else {})}
     return {**texts, CHAT: canonical(rest).decode()}
 
@@ -66,25 +82,6 @@ def messages_problem(messages: Json) -> str | None:
     return None
 
 
-def _chosen(roles: list[str], turn: str) -> set[int]:
-    users = [at for at, role in enumerate(roles) if role == "user"]
-    if turn == "last-user":
-        return set(users[-1:])
-    if turn == "first-user":
-        return set(users[:1])
-    if turn == "system":
-        return {at for at, role in enumerate(roles) if role in ("system", "developer")}
-    return {at for at, role in enumerate(roles) if role in _VARIED}
-
-
-def _is_text(part: dict[str, Json]) -> bool:
-    return part.get("type") in ("text", "input_text") and isinstance(part.get("text"), str)
-
-
-def _roles(messages: list[dict[str, Json]]) -> str:
-    return ", ".join(dict.fromkeys(message["role"] for message in messages))
-
-
 def is_chat(inputs: Inputs) -> bool:
     """Do these inputs hold a chat?"""
     return inputs.get(CHAT, "").startswith('{"messages":')
@@ -93,20 +90,18 @@ def is_chat(inputs: Inputs) -> bool:
 def chat_of(inputs: Inputs) -> dict[str, Any]:
     """The chat as it is sent: `messages`, and `tools` if it has some, with each text in its place."""
     chat: dict[str, Any] = decode(inputs[CHAT])
-    return {**chat, "messages": [_filled(message, inputs) for message in chat["messages"]]}
-
-
-def _filled(message: dict[str, Json], inputs: Inputs) -> dict[str, Json]:
-    content = message.get("content")
-    if isinstance(content, dict):
-        return {**message, "content": inputs[content["input"]]}
-    if isinstance(content, list):
-        parts = [
-            {**part, "text": inputs[part["text"]["input"]]} if isinstance(part.get("text"), dict) else part
-            for part in content
-        ]
-        return {**message, "content": parts}
-    return message
+    messages = []
+    for message in chat["messages"]:
+        content = message.get("content")
+        if isinstance(content, dict):
+            content = inputs[content["input"]]
+        elif isinstance(content, list):
+            content = [
+                {**part, "text": inputs[part["text"]["input"]]} if isinstance(part.get("text"), dict) else part
+                for part in content
+            ]
+        messages.append({**message, "content": content} if "content" in message else message)
+    return {**chat, "messages": messages}
 
 
 def as_sent(inputs: Inputs) -> Json:
@@ -121,3 +116,111 @@ def chat_problem(inputs: Inputs) -> str | None:
     except (KeyError, TypeError, AttributeError, msgspec.MsgspecError):
         return f"the input {CHAT!r} must be a chat as JSON, {{'messages': […]}}, not {inputs.get(CHAT)!r:.60}"
     return messages_problem(chat["messages"])
+
+
+CHOICES = "choices"
+LETTERS = "ABCDEFGHIJ"
+_LINE = re.compile(r"([A-J])\. (.*)")
+
+
+def lettered(choices: Sequence[str], letters: str = LETTERS) -> str:
+    """Choices as the text of the input, each on one line."""
+    return "\n".join(f"{letter}. {' '.join(text.split())}" for letter, text in zip(letters, choices, strict=False))
+
+
+def choices_in(inputs: Inputs) -> dict[str, str]:
+    """From letters to choices, in their order; empty where the inputs have none in this form."""
+    lines = [_LINE.fullmatch(line) for line in inputs.get(CHOICES, "").split("\n")]
+    found = {line[1]: line[2] for line in lines if line}
+    return found if len(found) == len(lines) > 1 else {}
+
+
+def letter_of(gold: Json, choices: Sequence[str], labels: Sequence[str] = ()) -> str | None:
+    """The letter of the right choice, which is given by its place from 0, its letter, its own label or its text."""
+    if isinstance(gold, bool):
+        return None
+    if isinstance(gold, int):
+        return LETTERS[gold] if 0 <= gold < len(choices) else None
+    text = str(gold).strip()
+    if text in labels:
+        return LETTERS[list(labels).index(text)]
+    if re.fullmatch(r"\(?[A-Ja-j][.)]?", text) and (at := LETTERS.index(text.strip("(.)").upper())) < len(choices):
+        return LETTERS[at]
+    if text in choices:
+        return LETTERS[list(choices).index(text)]
+    return LETTERS[int(text)] if text.isdecimal() and int(text) < len(choices) else None
+
+
+def moved_back(letter: str, before: Inputs, after: Inputs) -> str:
+    """The letter that the choice had before it changed places; the letter itself in brackets where it is of none."""
+    text = choices_in(after).get(letter)
+    return next((old for old, choice in choices_in(before).items() if choice == text), f"({letter})")
+
+
+_LEFT_OUT = re.compile(r"[ ,./\-_*^]")  # what BFCL does not look at when it compares texts
+_LIKE_JSON = re.compile(r"\s*(```|[\[{])")
+
+
+class Call(NamedTuple):
+    name: str
+    arguments: dict[str, Any]
+
+
+def calls_of(output: Json) -> list[Call] | None:
+    """The calls of an output; none where it is words instead, and None where it is a call that can't be read.
+
+    They may be the model's own list, OpenAI's `tool_calls`, or JSON in a text.
+    """
+    if output is None:
+        return []
+    if isinstance(output, str):
+        if not _LIKE_JSON.match(output):
+            return []
+        try:
+            fenced = re.fullmatch(r"\s*```\w*\n?(.*?)```\s*", output, re.S)
+            output = decode(fenced[1] if fenced else output)
+        except msgspec.DecodeError:
+            return None
+    if isinstance(output, dict):
+        output = output.get("tool_calls", [output])
+    if not isinstance(output, list):
+        return None
+    calls = [_call(item) for item in output]
+    return None if None in calls else [call for call in calls if call is not None]
+
+
+def _call(item: Json) -> Call | None:
+    if isinstance(item, dict) and isinstance(item.get("function"), dict):  # OpenAI's
+        item = item["function"]
+    if not isinstance(item, dict):
+        return None
+    if "name" in item:
+        name, arguments = item["name"], item.get("arguments", item.get("parameters", {}))
+    elif len(item) == 1:  # BFCL's
+        ((name, arguments),) = item.items()
+    else:
+        return None
+    if isinstance(arguments, str):
+        try:
+            arguments = decode(arguments or "{}")
+        except msgspec.DecodeError:
+            return None
+    return Call(name, arguments) if isinstance(name, str) and isinstance(arguments, dict) else None
+
+
+def standard_text(text: str) -> str:
+    """A text as BFCL compares it: no spaces, no `,./-_*^`, lower case, one kind of quotation mark."""
+    return _LEFT_OUT.sub("", text).lower().replace("'", '"')
+
+
+def standard(value: Json) -> Json:
+    """A value in which texts have their standard form, and whole numbers are whole: 5.0 is 5."""
+    if isinstance(value, str):
+        return standard_text(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [standard(item) for item in value]
+    if isinstance(value, dict):
+        return {key: standard(item) for key, item in value.items()}
+    return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
-from unswayed.base.choices import CHOICES, choices_in
+from unswayed.base.chat import CHOICES, choices_in
 from unswayed.base.edits import Edit, LabelsLost, OneEach, apply, apply_each
 from unswayed.base.registry import Registry
 from unswayed.base.values import Example, Inputs, Json

@@ -10,7 +10,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
-from unswayed.base.choices import CHOICES, LETTERS, letter_of, lettered
+from unswayed.base.chat import CHOICES, LETTERS, letter_of, lettered
 from unswayed.base.errors import DataError, nearest, option
 from unswayed.base.values import Example, Json
 from unswayed.data._forms import ChatForm, TaggedForm, is_chat_record, is_tagged_record

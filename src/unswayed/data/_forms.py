@@ -9,10 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from unswayed.base.chat import chat_inputs
+from unswayed.base.chat import calls_of, chat_inputs
 from unswayed.base.edits import to_bio
 from unswayed.base.errors import DataError, option
-from unswayed.base.tool_calls import calls_of
 from unswayed.base.values import Example, Json
 from unswayed.data._guess import FREE_GOLDS
 from unswayed.data._reader import Problem, ReadOptions, read_lines

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from unswayed.base.choices import choices_in
+from unswayed.base.chat import choices_in
 from unswayed.base.errors import DataError, UsageError, option
 from unswayed.base.language import UNSURE, identifier_installed, identify, identify_row, language_name, language_tag
 from unswayed.base.task import Task, guess_task, task_named

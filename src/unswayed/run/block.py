@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.base.choices import CHOICES
+from unswayed.base.chat import CHOICES
 from unswayed.base.ids import canonical
 from unswayed.base.values import Example, Inputs, Json, Meaning, Output, Variant
 

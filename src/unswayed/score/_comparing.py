@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Self
 
-from unswayed.base.choices import CHOICES, moved_back
+from unswayed.base.chat import CHOICES, moved_back
 from unswayed.base.errors import StoredFileError, UnswayedError, option
 from unswayed.base.ids import content_id
 from unswayed.base.task import Known, Task

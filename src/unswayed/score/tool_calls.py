@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from unswayed.base.chat import chat_of, is_chat
+from unswayed.base.chat import Call, calls_of, chat_of, is_chat, standard_text
 from unswayed.base.task import Task
-from unswayed.base.tool_calls import Call, calls_of, standard_text
 from unswayed.base.values import Json
 from unswayed.score._scorer import MeanScorer, WithInputs
 

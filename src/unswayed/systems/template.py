@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.base.choices import CHOICES
+from unswayed.base.chat import CHOICES
 from unswayed.base.errors import UsageError, nearest
 from unswayed.base.ids import canonical, content_id
 from unswayed.base.values import Inputs

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from unswayed.base.chat import as_sent, chat_of, is_chat
-from unswayed.base.choices import CHOICES, choices_in
+from unswayed.base.chat import CHOICES, as_sent, calls_of, chat_of, choices_in, is_chat
 from unswayed.base.errors import SystemBroken, UsageError, option
 from unswayed.base.ids import content_id
 from unswayed.base.secrets import masked_data, masked_url
-from unswayed.base.tool_calls import calls_of
 from unswayed.base.values import CUT_OFF, REFUSED, Inputs, Json
 from unswayed.storage.suite import Suite
 from unswayed.systems.http.chat import Chat, ChatAnswer, json_in, token_counts

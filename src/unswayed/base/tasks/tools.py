@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from unswayed.base.chat import CHAT, chat_problem, is_chat
+from unswayed.base.chat import CHAT, calls_of, chat_problem, is_chat, standard
 from unswayed.base.ids import canonical
 from unswayed.base.task import Task
-from unswayed.base.tool_calls import calls_of, standard
 from unswayed.base.values import Example, Inputs, Json
 
 

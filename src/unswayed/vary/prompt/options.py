@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from unswayed.base.choices import CHOICES, LETTERS, choices_in, lettered
+from unswayed.base.chat import CHOICES, LETTERS, choices_in, lettered
 from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Example
