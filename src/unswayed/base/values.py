@@ -1,12 +1,19 @@
-"""Example, Variant, Output, Failed and Estimate: the plain values that every part takes and gives."""
+"""Example, Variant, Output, Failed and Estimate: the plain values that every part takes and gives.
+
+Variants of many examples are also there as columns, for those who want texts and labels in bulk, as whoever stores a
+suite does. Making a Variant costs more than a quick operator needs for its text, so one is made only when asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, overload
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import chain, compress
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
+T = TypeVar("T")
 Json = Any
 Inputs = dict[str, str]
 Meaning = Literal["same", "changed"]
@@ -90,11 +97,7 @@ class BatchOutputs(Sequence[Output]):
     def __len__(self) -> int:
         return len(self.values)
 
-    @overload
-    def __getitem__(self, at: int) -> Output: ...
-    @overload
-    def __getitem__(self, at: slice) -> BatchOutputs: ...
-    def __getitem__(self, at: int | slice) -> Output | BatchOutputs:
+    def __getitem__(self, at: int | slice) -> Any:
         if isinstance(at, slice):
             return BatchOutputs(self.values[at], self.seconds)
         return Output(self.values[at], None, self.seconds)
@@ -134,3 +137,96 @@ class Estimate(msgspec.Struct, frozen=True, omit_defaults=True):
     signature: str
     bounds: tuple[float, float] | None = None
     over: str = "examples like these"
+
+
+class Maker(NamedTuple):
+    """What made variants: an operator in one draw."""
+
+    draw: int
+    source: str
+    family: str
+    meaning: Meaning
+
+
+class VariantColumn(msgspec.Struct, frozen=True):
+    """A variant of each example that differs from it in one text, or None, all by the same maker.
+
+    `texts` has None where there is no variant. `notes` is called when notes are asked for, and not before.
+    """
+
+    maker: Maker
+    examples: Sequence[Example]
+    fields: Sequence[str]
+    texts: Sequence[str | None]
+    golds: Sequence[Json]
+    notes: Callable[[], Sequence[str]]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __iter__(self) -> Iterator[Variant | None]:
+        made = iter(Variants([self]))
+        return (None if text is None else next(made) for text in self.texts)
+
+
+class Variants(Sequence[Variant]):
+    """The variants in columns of the same examples, in the examples' order, as columns of their own.
+
+    Example: `zip(variants.texts, variants.golds)`.
+    """
+
+    def __init__(self, columns: Sequence[VariantColumn]) -> None:
+        self._columns = columns
+        texts = _in_turn([column.texts for column in columns])
+        self._there = [text is not None for text in texts] if None in texts else None
+        self.texts: list[str] = self._only(texts)
+
+    def _only(self, values: list[T | None] | list[T]) -> list[T]:
+        """Of a value for each example and column, those where there is a variant."""
+        return values if self._there is None else list(compress(values, self._there))  # type: ignore[return-value,arg-type]
+
+    def _for_each(self, of_examples: Sequence[T]) -> list[T]:
+        return self._only(_in_turn([of_examples] * len(self._columns)))
+
+    @property
+    def varied(self) -> Sequence[Example]:
+        """The examples, each once."""
+        return self._columns[0].examples
+
+    @property
+    def places(self) -> list[list[Any]]:
+        """What says where each variant belongs, as columns: row, example id, draw, source, family and meaning."""
+        examples, makers = self.varied, zip(*(column.maker for column in self._columns), strict=True)
+        rows, ids = self._for_each([e.row for e in examples]), self._for_each([e.id for e in examples])
+        return [rows, ids, *(self._only(list(values) * len(examples)) for values in makers)]
+
+    @property
+    def inputs(self) -> list[Inputs]:
+        both = zip(self._for_each(self.varied), self._for_each(self._columns[0].fields), self.texts, strict=True)
+        return [{**example.inputs, field: text} for example, field, text in both]
+
+    @property
+    def golds(self) -> list[Json]:
+        return self._only(_in_turn([column.golds for column in self._columns]))
+
+    @cached_property
+    def notes(self) -> list[str]:
+        return self._only(_in_turn([column.notes() for column in self._columns]))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __getitem__(self, at: int | slice) -> Any:
+        return self._made[at]
+
+    def __iter__(self) -> Iterator[Variant]:
+        return iter(self._made)
+
+    @cached_property
+    def _made(self) -> list[Variant]:
+        return list(map(Variant, *self.places, self.inputs, self.golds, self.notes))
+
+
+def _in_turn(columns: Sequence[Sequence[T]]) -> list[T]:
+    """The first value of each column, then the second, and so on."""
+    return list(columns[0]) if len(columns) == 1 else list(chain.from_iterable(zip(*columns, strict=True)))

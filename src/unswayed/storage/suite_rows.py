@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from unswayed.base.errors import DataError
 from unswayed.base.ids import canonical_each, json_texts
-from unswayed.base.values import Example, Variant
-from unswayed.base.variants import Variants
+from unswayed.base.values import Example, Variant, Variants
 
 T = TypeVar("T")
 PIECE = 256  # rows that are encoded together
@@ -55,17 +54,7 @@ def _piece(columns: list[list[Any]]) -> Piece:
 
 
 def _columns_of(variants: Variants) -> list[list[Any]]:
-    return [
-        variants.rows,
-        variants.example_ids,
-        variants.draws,
-        variants.sources,
-        variants.families,
-        variants.meanings,
-        _inputs_of(variants),
-        json_texts(variants.golds),
-        variants.notes,
-    ]
+    return [*variants.places, _inputs_of(variants), json_texts(variants.golds), variants.notes]
 
 
 def _inputs_of(variants: Variants) -> list[str]:

@@ -16,8 +16,7 @@ from unswayed.base.gc_pause import collecting_later
 from unswayed.base.language import UNSURE, knows, require_language
 from unswayed.base.seeds import Seeds
 from unswayed.base.task import task_named
-from unswayed.base.values import Example, Json, Variant
-from unswayed.base.variants import Maker, VariantColumn, Variants
+from unswayed.base.values import Example, Json, Maker, Variant, VariantColumn, Variants
 from unswayed.storage.suite import LANGUAGE
 from unswayed.vary import operators
 from unswayed.vary.guard import LabelGuard

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from unswayed.base.values import Example, Json, Meaning, Variant
-from unswayed.base.variants import Maker, VariantColumn, Variants
+from unswayed.base.values import Example, Json, Maker, Meaning, Variant, VariantColumn, Variants
 from unswayed.storage.suite_rows import pieces_of
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -49,7 +48,7 @@ def test_columns_are_the_variants_one_by_one(drawn: tuple[list[VariantColumn], l
     assert [variants[i] for i in range(len(plain))] == plain
     assert variants.inputs == [v.inputs for v in plain]
     assert variants.golds == [v.gold for v in plain]
-    assert [e.id for e in variants.examples] == [v.example_id for v in plain]
+    assert variants.places[:2] == [[v.row for v in plain], [v.example_id for v in plain]]
     assert [v for column in made for v in column if v] == sorted(plain, key=lambda v: v.draw)
 
 
@@ -68,7 +67,7 @@ def test_notes_are_made_when_they_are_asked_for() -> None:
 
     example = Example(0, "a", {"text": "one"})
     variants = Variants([VariantColumn(Maker(0, "f/a", "f", "same"), [example], ["text"], ["two"], ["x"], notes)])
-    assert (variants.texts, variants.golds, variants.rows, asked) == (["two"], ["x"], [0], [])
+    assert (variants.texts, variants.golds, variants.places[0], asked) == (["two"], ["x"], [0], [])
     assert (variants[0].note, asked) == ("a note", ["notes"])
 
 
