@@ -71,22 +71,35 @@ class Registry(Generic[T]):
         """The class of that name; `module:Class` reaches one that is not registered."""
         if name not in self._loaded:
             if name in self._sources:
-                cls = self._sources[name]()
+                cls = self._load_class(self._sources[name])
             elif (known := name.partition(":")[0]) in self._sources:
                 apart = f" Set its parameters with {option('param', 'params')}." if self.kind == "operator" else ""
                 raise UsageError(f"The {self.kind} {known!r} takes nothing after its name: {name!r}.{apart}")
             elif ":" in name:
-                cls = self._checked(import_reference(name), name)
+                cls = self._check_class(import_reference(name), name)
             else:
                 raise UnknownName(self.kind, name, self.names(), f"unswayed list {self.kind}s")
             self._loaded[name] = cls
         return self._loaded[name]
 
     @cached_property
-    def _sources(self) -> dict[str, Callable[[], type[T]]]:
-        found: dict[str, Callable[[], type[T]]] = {}
-        for name, module in self._built_in().items():
-            found[name] = lambda module=module: self._only_class(module)  # type: ignore[misc]
+    def _sources(self) -> dict[str, str | EntryPoint]:
+        """By name, the module of a built-in thing, or the entry point of a plug-in."""
+        packages = [("", package, files(package)) for package in (self.package, *self.more) if package]
+        if self.folders:
+            (_, root, place), *more = packages
+            packages = [
+                (f"{folder.name}/", f"{root}.{folder.name}", folder)
+                for folder in place.iterdir()
+                if folder.is_dir() and not folder.name.startswith("_") and folder.name not in self.besides
+            ]
+            packages += [(f"{package.rpartition('.')[2]}/", package, place) for _, package, place in more]
+        found: dict[str, str | EntryPoint] = {
+            f"{prefix}{name}": f"{package}.{name}"
+            for prefix, package, place in packages
+            for name in public_modules(place)
+            if f"{prefix}{name}" not in self.besides
+        }
         owners = dict.fromkeys(found, "unswayed")
         for point in (point for point in _plugged_in(tuple(sys.path)) if point.group == self.group):
             owner = point.dist.name if point.dist else point.value
@@ -97,74 +110,46 @@ class Registry(Generic[T]):
                     f"The {self.kind} {point.name!r} is claimed by both {owners[point.name]} and {owner}. "
                     f"Uninstall one of them, or rename the entry point."
                 )
-            owners[point.name] = owner
-            found[point.name] = lambda point=point: self._load_point(point)  # type: ignore[misc]
+            owners[point.name], found[point.name] = owner, point
         return found
 
-    def _built_in(self) -> dict[str, str]:
-        """Name → module for each public file of the package; with `folders`, those one folder down."""
-        if self.package is None:
-            return {}
-        if not self.folders:
-            packages = (self.package, *self.more)
-            return {name: f"{package}.{name}" for package in packages for name in public_modules(files(package))}
-        folders = {
-            place.name: (f"{self.package}.{place.name}", place)
-            for place in files(self.package).iterdir()
-            if place.is_dir() and not place.name.startswith("_")
-        }
-        folders |= {package.rpartition(".")[2]: (package, files(package)) for package in self.more}
-        found = {
-            f"{folder}/{name}": f"{package}.{name}"
-            for folder, (package, place) in sorted(folders.items())
-            if folder not in self.besides
-            for name in public_modules(place)
-        }
-        return {name: module for name, module in found.items() if name not in self.besides}
-
-    def _only_class(self, module_name: str) -> type[T]:
-        module = importlib.import_module(module_name)
-        own = [c for c in vars(module).values() if inspect.isclass(c) and c.__module__ == module_name]
-        classes = [c for c in own if issubclass(c, self.base) and not c.__name__.startswith("_")]
-        if len(classes) != 1:
-            raise UsageError(f"{module_name} must define exactly one {self.base.__name__}; it has {len(classes)}.")
-        return classes[0]
-
-    def _load_point(self, point: EntryPoint) -> type[T]:
+    def _load_class(self, source: str | EntryPoint) -> type[T]:
+        if isinstance(source, str):
+            own = [c for c in vars(importlib.import_module(source)).values() if inspect.isclass(c)]
+            own = [c for c in own if c.__module__ == source and not c.__name__.startswith("_")]
+            classes = [c for c in own if issubclass(c, self.base)]
+            if len(classes) != 1:
+                raise UsageError(f"{source} must define exactly one {self.base.__name__}; it has {len(classes)}.")
+            return classes[0]
         try:
-            return self._checked(point.load(), point.value)
+            return self._check_class(source.load(), source.value)
         except (ImportError, AttributeError) as error:
             raise UsageError(
-                f"The {self.kind} {point.name!r} ({point.value}) can't be loaded: {error}. "
-                f"Reinstall or remove the plug-in {point.dist.name if point.dist else ''}."
+                f"The {self.kind} {source.name!r} ({source.value}) can't be loaded: {error}. "
+                f"Reinstall or remove the plug-in {source.dist.name if source.dist else ''}."
             ) from error
 
-    def _checked(self, thing: object, where: str) -> type[T]:
-        if not (inspect.isclass(thing) and issubclass(thing, self.base)):
+    def _check_class(self, cls: object, where: str) -> type[T]:
+        """The class of a plug-in; raises if it lacks a method that it must extend, or has one with other arguments."""
+        if not (inspect.isclass(cls) and issubclass(cls, self.base)):
             base = f"unswayed.{self.base.__module__.split('.')[1]}.{self.base.__name__}"
             raise UsageError(f"{where} is not a class that extends {base}. See docs/extending.md.")
-        _check_methods(thing, self.base, where)
-        return thing
-
-
-def _check_methods(cls: type[Any], base: type[Any], where: str) -> None:
-    """Raises where a class lacks a method that it must extend, or has one that takes other arguments."""
-    owner = next((c for c in cls.__mro__ if "needed" in vars(c)), base)
-    for group in getattr(cls, "needed", ()):
-        if all(getattr(cls, name) is getattr(owner, name) for name in group):
-            shown = " or ".join(f"{name}{_arguments(getattr(owner, name))}" for name in group)
-            raise UsageError(f"{where} must have a method {shown}. See docs/extending.md.")
-    ours = next(c for c in cls.__mro__ if c.__module__.startswith("unswayed."))
-    for name, known in inspect.getmembers(ours, inspect.isfunction):
-        own = getattr(cls, name)
-        if name.startswith("__") or own is known or not inspect.isfunction(own):
-            continue
-        try:
-            inspect.signature(own).bind(*inspect.signature(known).parameters)
-        except TypeError:
-            raise UsageError(
-                f"{where}: the method {name} must take {_arguments(known)}, not {_arguments(own)}."
-            ) from None
+        owner = next((c for c in cls.__mro__ if "needed" in vars(c)), self.base)
+        for group in getattr(cls, "needed", ()):
+            if all(getattr(cls, name) is getattr(owner, name) for name in group):
+                shown = " or ".join(f"{name}{_arguments(getattr(owner, name))}" for name in group)
+                raise UsageError(f"{where} must have a method {shown}. See docs/extending.md.")
+        ours = next(c for c in cls.__mro__ if c.__module__.startswith("unswayed."))
+        for name, known in inspect.getmembers(ours, inspect.isfunction):
+            own = getattr(cls, name)
+            if name.startswith("__") or own is known or not inspect.isfunction(own):
+                continue
+            try:
+                inspect.signature(own).bind(*inspect.signature(known).parameters)
+            except TypeError:
+                wrong = f"{where}: the method {name} must take {_arguments(known)}, not {_arguments(own)}."
+                raise UsageError(wrong) from None
+        return cls
 
 
 def _arguments(function: Callable[..., Any]) -> str:

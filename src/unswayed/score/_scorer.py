@@ -18,8 +18,8 @@ from unswayed.base.errors import UsageError
 from unswayed.base.ids import canonical
 from unswayed.base.language import by_script
 from unswayed.base.task import Task
-from unswayed.base.tasks.qa import normal_answer
-from unswayed.base.tasks.translate import references_of
+from unswayed.base.task.qa import normal_answer
+from unswayed.base.task.translate import references_of
 from unswayed.base.values import Inputs, Json
 from unswayed.stats.statistics import Array as Array, ratio as ratio
 from unswayed.systems.metrics import sacrebleu_metrics

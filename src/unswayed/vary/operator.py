@@ -224,7 +224,7 @@ class Texts(Sequence[Text]):
         """The tags of each text's tokens, which single spaces separate; None where it has none."""
         if self.task is None:
             return [None] * len(self)
-        found: list[Sequence[str] | None] = list(self.task.tags_each(self.golds))
+        found = [self.task.tags(gold) for gold in self.golds]
         if set(self.fields) != {TAGGED}:
             found = [tags if field == TAGGED else None for tags, field in zip(found, self.fields, strict=True)]
         return found

@@ -11,7 +11,7 @@ from unswayed.base.chat import CHAT, as_sent, is_chat
 from unswayed.base.errors import UsageError, option
 from unswayed.base.ids import canonical
 from unswayed.base.language import by_script
-from unswayed.base.tasks.translate import references_of
+from unswayed.base.task.translate import references_of
 from unswayed.base.values import Example, Inputs, Json, Variant
 from unswayed.score import texts_of
 from unswayed.score.bleu import TOKENIZERS

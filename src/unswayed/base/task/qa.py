@@ -35,7 +35,8 @@ class Qa(Task):
             if not isinstance(answer, dict) or not isinstance(answer.get("text"), str):
                 return f"an answer must be {{'text': …, 'start': …}}, not {answer!r:.80}"
             start = answer.get("start")
-            if start is not None and not _stands(answer["text"], context, start):
+            found = type(start) is int and start >= 0 and context.startswith(answer["text"], start)
+            if start is not None and not found:
                 return f"the answer {answer['text']!r:.40} does not stand at character {start} of the context"
         return None
 
@@ -77,7 +78,3 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 def normal_answer(text: str) -> str:
     """An answer as SQuAD compares it: lower case, without ASCII's marks, without articles, single spaces."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_MARKS)).split())
-
-
-def _stands(text: str, context: str, start: Json) -> bool:
-    return type(start) is int and start >= 0 and context.startswith(text, start)

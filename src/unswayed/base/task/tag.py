@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 import msgspec
@@ -21,7 +22,7 @@ from unswayed.base.edits import (
     to_bio,
 )
 from unswayed.base.task import MovedEach, Task
-from unswayed.base.tasks.slu import marked_tags, tags_problem
+from unswayed.base.task.slu import marked_tags, tags_problem
 from unswayed.base.values import Example, Inputs, Json
 
 _SPANS = ("entities", "ents", "spans")
@@ -52,17 +53,26 @@ class Tag(Task):
     def gold_problem(self, example: Example) -> str | None:
         gold, text = example.gold, example.inputs.get("text", "")
         if isinstance(gold, dict) and "entities" in gold:
-            return _entities_problem(gold["entities"], text)
+            entities = gold["entities"]
+            if not isinstance(entities, list) or not all(isinstance(entity, dict) for entity in entities):
+                return f"gold's entities must be a list of {{'start', 'end', 'label'}}, not {entities!r:.80}"
+            if problem := next(filter(None, (_entity_problem(entity, text) for entity in entities)), None):
+                return problem
+            for one, other in pairwise(sorted(entities, key=lambda entity: (entity["start"], entity["end"]))):
+                if other["start"] < one["end"]:
+                    first, second = (text[entity["start"] : entity["end"]] for entity in (one, other))
+                    return f"the entities {first!r:.40} and {second!r:.40} overlap"
+            return None
         if isinstance(gold, dict) and "tags" in gold:
             return tags_problem(gold["tags"], text, "gold", "tags")
         return f'gold must be {{"tags": [BIO tags]}} or {{"entities": [...]}}, not {gold!r:.80}'
 
     def read(self, output: Json, inputs: Inputs) -> Json:
-        found = _read(output, inputs.get("text", ""))
+        found = _read_output(output, inputs.get("text", ""))
         return output if isinstance(found, str) else found
 
     def output_problem(self, output: Json, inputs: Inputs) -> str | None:
-        found = _read(output, inputs.get("text", ""))
+        found = _read_output(output, inputs.get("text", ""))
         return found if isinstance(found, str) else None
 
     def answer(self, output: Json) -> Hashable:
@@ -85,13 +95,20 @@ class Tag(Task):
         if "tags" in gold:
             text, tags = move_tags(text, gold["tags"], edits)
             return text, {"tags": tags}
-        spans = _with_letters(move_spans(self.marked(gold, field, text), edits), self.marked(gold, field, text), edits)
-        moved = [
-            {**entity, "start": start, "end": end} for entity, (start, end) in zip(gold["entities"], spans, strict=True)
-        ]
-        changed = apply(text, edits)
-        if any(not changed[start:end].strip() for start, end in spans):
-            raise LabelsLost("nothing is left of an entity")
+        before = self.marked(gold, field, text)
+        changed, moved = apply(text, edits), []
+        for entity, (first, last), (start, end) in zip(
+            gold["entities"], before, move_spans(before, edits), strict=True
+        ):
+            for edit in edits:  # letters put against an entity belong to it, as a doubled last letter does
+                letters = "".join({letter for letter in edit.new if letter.isalnum()}) or "\0"
+                if edit.start == edit.end == last and first < last:
+                    end += len(edit.new) - len(edit.new.lstrip(letters))
+                elif edit.start == edit.end == first:
+                    start -= len(edit.new) - len(edit.new.rstrip(letters))
+            if not changed[start:end].strip():
+                raise LabelsLost("nothing is left of an entity")
+            moved.append({**entity, "start": start, "end": end})
         return changed, {"entities": moved}
 
     def move_each(
@@ -103,40 +120,6 @@ class Tag(Task):
         return afters, [{"tags": its} for its in tags]
 
 
-def _with_letters(
-    moved: Sequence[tuple[int, int]], before: Sequence[tuple[int, int]], edits: Sequence[Edit]
-) -> list[tuple[int, int]]:
-    """Letters that were put against a span belong to it, as a doubled last letter is part of the word."""
-    out = []
-    for (start, end), (first, last) in zip(moved, before, strict=True):
-        for edit in edits:
-            if edit.start == edit.end == last and first < last:
-                end += len(edit.new) - len(edit.new.lstrip(_letters(edit.new)))
-            elif edit.start == edit.end == first:
-                start -= len(edit.new) - len(edit.new.rstrip(_letters(edit.new)))
-        out.append((start, end))
-    return out
-
-
-def _letters(text: str) -> str:
-    return "".join({letter for letter in text if letter.isalnum()}) or "\0"
-
-
-def _entities_problem(entities: Json, text: str) -> str | None:
-    if not isinstance(entities, list) or not all(isinstance(entity, dict) for entity in entities):
-        return f"gold's entities must be a list of {{'start', 'end', 'label'}}, not {entities!r:.80}"
-    for entity in entities:
-        if problem := _entity_problem(entity, text):
-            return problem
-    for one, other in pairwise(sorted(entities, key=lambda entity: (entity["start"], entity["end"]))):
-        if other["start"] < one["end"]:
-            return (
-                f"the entities {text[one['start'] : one['end']]!r:.40} and {text[other['start'] : other['end']]!r:.40} "
-                f"overlap"
-            )
-    return None
-
-
 def _entity_problem(entity: Json, text: str) -> str | None:
     start, end, label = (entity.get(name) for name in ("start", "end", "label"))
     if type(start) is not int or type(end) is not int or not isinstance(label, str) or not label:
@@ -146,9 +129,12 @@ def _entity_problem(entity: Json, text: str) -> str | None:
     return None
 
 
-def _read(output: Json, text: str) -> dict[str, Json] | str:
+def _read_output(output: Json, text: str) -> dict[str, Json] | str:
     """The output as tags and as entities; or what is wrong with it."""
-    found = _decoded(output)
+    found = output
+    if isinstance(output, str):  # a system that writes texts, such as a language model, writes JSON
+        with suppress(msgspec.MsgspecError, UnicodeError):
+            found = msgspec.json.decode(output)
     if isinstance(found, dict):
         name = next((name for name in (*_SPANS, *_TAGS) if isinstance(found.get(name), list)), None)
         if name is None:
@@ -158,44 +144,26 @@ def _read(output: Json, text: str) -> dict[str, Json] | str:
         spans = isinstance(found, list) and not any(isinstance(one, str) for one in found)
     if not isinstance(found, list):
         return f"an output must be a list of tags or of entities, not {output!r:.80}"
-    return _of_entities(found, text) if spans else _of_tags(found, text)
-
-
-def _decoded(output: Json) -> Json:
-    """What a system that writes texts, such as a language model, wrote as JSON."""
-    if not isinstance(output, str):
-        return output
-    try:
-        return msgspec.json.decode(output)
-    except (msgspec.MsgspecError, UnicodeError):
-        return output
-
-
-def _of_tags(tags: Sequence[Json], text: str) -> dict[str, Json] | str:
-    tokens = text.split(" ")
-    if not all(isinstance(tag, str) for tag in tags):
-        return f"an output's tags must be texts, not {tags!r:.80}"
-    if len(tokens) != len(tags):
-        return f"an output has {len(tags)} tags for {len(tokens)} tokens"
-    try:
-        plain = to_bio(tags)
-    except ValueError as wrong:
-        return f"an output has the tag {str(wrong)!r}, which is not O, B-… or I-…"
-    kinds = [kind for kind, _, _ in slots_of(plain)]
-    places = zip(kinds, marked_tags(text, plain), strict=True)
-    return {"tags": plain, "entities": [{"start": a, "end": b, "label": kind} for kind, (a, b) in places]}
-
-
-def _of_entities(entities: Iterable[Json], text: str) -> dict[str, Json] | str:
-    plain: list[dict[str, Json]] = []
-    for entity in entities:
+    if not spans:
+        if not all(isinstance(tag, str) for tag in found):
+            return f"an output's tags must be texts, not {found!r:.80}"
+        if (tokens := text.count(" ") + 1) != len(found):
+            return f"an output has {len(found)} tags for {tokens} tokens"
+        try:
+            tags = to_bio(found)
+        except ValueError as wrong:
+            return f"an output has the tag {str(wrong)!r}, which is not O, B-… or I-…"
+        places = zip(slots_of(tags), marked_tags(text, tags), strict=True)
+        return {"tags": tags, "entities": [{"start": a, "end": b, "label": kind} for (kind, *_), (a, b) in places]}
+    entities: list[dict[str, Json]] = []
+    for entity in found:
         if isinstance(entity, list) and len(entity) == 3:
             entity = dict(zip(("start", "end", "label"), entity, strict=True))
         if not isinstance(entity, dict):
             return f"an entity must be {{'start', 'end', 'label'}}, not {entity!r:.80}"
         label = next((entity[name] for name in _TYPES if name in entity), None)
-        plain.append({"start": entity.get("start"), "end": entity.get("end"), "label": label})
-        if problem := _entity_problem(plain[-1], text):
+        entities.append({"start": entity.get("start"), "end": entity.get("end"), "label": label})
+        if problem := _entity_problem(entities[-1], text):
             return problem
-    plain.sort(key=lambda entity: (entity["start"], entity["end"], entity["label"]))
-    return {"tags": bio(text, [Span(e["start"], e["end"], e["label"]) for e in plain]), "entities": plain}
+    entities.sort(key=lambda entity: (entity["start"], entity["end"], entity["label"]))
+    return {"tags": bio(text, [Span(e["start"], e["end"], e["label"]) for e in entities]), "entities": entities}

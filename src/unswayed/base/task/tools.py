@@ -6,35 +6,34 @@ from collections.abc import Hashable
 
 from unswayed.base.chat import CHAT, calls_of, chat_problem, is_chat, standard
 from unswayed.base.ids import canonical
-from unswayed.base.task import Task
-from unswayed.base.values import Example, Inputs, Json
+from unswayed.base.task.chat import Chat
+from unswayed.base.values import Example, Json
 
 
-class Tools(Task):
+class Tools(Chat):
     """Gold is as in BFCL: `[{name: {argument: [right values]}}, …]`, where `""` says that an argument may be absent.
 
     An output is `[{"name": …, "arguments": {…}}, …]`; OpenAI's `tool_calls` and JSON in a text are read too.
     """
 
     name = "tools"
-    fields = (CHAT,)
     scores = ("tool_calls",)
+    compared = ("", "")
 
     def fits(self, example: Example) -> bool:
         if not is_chat(example.inputs):
             return False
         return isinstance(example.gold, list) or (example.gold is None and '"tools":' in example.inputs[CHAT])
 
-    def texts(self, inputs: Inputs) -> tuple[str, ...]:
-        return tuple(name for name in inputs if name != CHAT)
-
     def gold_problem(self, example: Example) -> str | None:
-        problem = chat_problem(example.inputs)
-        if problem or example.gold is None:
+        gold, problem = example.gold, chat_problem(example.inputs)
+        if problem or gold is None:
             return problem
-        calls = example.gold if isinstance(example.gold, list) else [None]
-        wrong = next((call for call in calls if not _is_gold(call)), calls)
-        return None if wrong is calls else f"gold must be [{{name: {{argument: [values]}}}}, …], not {wrong!r:.80}"
+        for call in gold if isinstance(gold, list) else [None]:
+            (arguments,) = call.values() if isinstance(call, dict) and len(call) == 1 else (None,)
+            if not isinstance(arguments, dict) or not all(isinstance(values, list) for values in arguments.values()):
+                return f"gold must be [{{name: {{argument: [values]}}}}, …], not {call!r:.80}"
+        return None
 
     def answer(self, output: Json) -> Hashable:
         """The calls in any order, with texts as BFCL compares them: neither is a change of the answer."""
@@ -42,10 +41,3 @@ class Tools(Task):
         if calls is None:
             return "no tool calls that can be read"
         return tuple(sorted(canonical([name, standard(arguments)]) for name, arguments in calls))
-
-
-def _is_gold(call: Json) -> bool:
-    if not isinstance(call, dict) or len(call) != 1:
-        return False
-    arguments = next(iter(call.values()))
-    return isinstance(arguments, dict) and all(isinstance(values, list) for values in arguments.values())

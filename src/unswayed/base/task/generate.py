@@ -17,15 +17,10 @@ class Generate(Task):
     compared = ("", "contains")
 
     def gold_problem(self, example: Example) -> str | None:
-        return free_gold_problem(example.gold)
+        golds = example.gold if isinstance(example.gold, list) else [example.gold]
+        if golds and all(isinstance(gold, str | int | float | None) for gold in golds):
+            return None
+        return f"gold must be a text, a number or a list of them, not {example.gold!r:.80}"
 
     def answer(self, output: Json) -> Hashable:
         return " ".join(output.split()).casefold() if isinstance(output, str) else canonical(output)
-
-
-def free_gold_problem(gold: Json) -> str | None:
-    """Why a gold can't be compared with a free answer, if it can't."""
-    golds = gold if isinstance(gold, list) else [gold]
-    if golds and all(isinstance(one, str | int | float | None) for one in golds):
-        return None
-    return f"gold must be a text, a number or a list of them, not {gold!r:.80}"

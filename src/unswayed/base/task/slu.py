@@ -24,9 +24,6 @@ class Slu(Task):
     def tags(self, gold: Json) -> Sequence[str] | None:
         return gold["slots"] if gold else None
 
-    def tags_each(self, golds: Sequence[Json]) -> Sequence[Sequence[str] | None]:
-        return [gold["slots"] if gold else None for gold in golds]
-
     def gold_problem(self, example: Example) -> str | None:
         return _problem(example.gold, example.inputs.get("text", ""), "gold")
 

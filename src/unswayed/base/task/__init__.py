@@ -1,4 +1,7 @@
-"""What a task is: which texts it has, what its gold and outputs look like, and how its gold moves with the words."""
+"""What a task is: which texts it has, what its gold and outputs look like, and how its gold moves with the words.
+
+Each task is a file of this folder, whose name is the task's.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ from unswayed.base.values import Example, Inputs, Json
 Read = TypeVar("Read")
 MovedEach = tuple[list[str | None], list[Json]]  # edited texts, and the golds that go with them
 TAGGED = "text"  # the input whose tokens have tags, where a task has them
-_SHORT, _MOST = 64, 4096  # characters of a text that is remembered, and how many are
+_MAX_CHARS, _MAX_TEXTS = 64, 4096  # of a text that is remembered, and how many are
 
 
 class Task:
-    """Extend and put in `base/tasks/NAME.py`. Messages that checks return say what is wrong, without the place.
+    """Extend and put in `base/task/NAME.py`. Messages that checks return say what is wrong, without the place.
 
     Example: `class Rank(Task)` with `scores = ("accuracy",)` and a method `gold_problem(self, example)`.
     """
@@ -36,10 +39,6 @@ class Task:
     def tags(self, gold: Json) -> Sequence[str] | None:
         """The BIO tags in a gold, one for each token that a single space separates; None where it has none."""
         return None
-
-    def tags_each(self, golds: Sequence[Json]) -> Sequence[Sequence[str] | None]:
-        """The same of many golds. Extend where that is quicker."""
-        return [self.tags(gold) for gold in golds]
 
     def texts(self, inputs: Inputs) -> tuple[str, ...]:
         """The inputs that operators vary by default."""
@@ -105,7 +104,7 @@ class Task:
         return afters, moved
 
 
-tasks: Registry[Task] = Registry("task", Task, "unswayed.base.tasks")
+tasks: Registry[Task] = Registry("task", Task, "unswayed.base.task")
 
 
 def task_named(name: str) -> Task:
@@ -129,12 +128,12 @@ class Known(Generic[Read]):
 
     def __call__(self, value: Json) -> Read:
         kind = type(value)
-        if kind is not int and (kind is not str or len(value) > _SHORT):
+        if kind is not int and (kind is not str or len(value) > _MAX_CHARS):
             return self._read(value)
         try:
             return self._known[value]
         except KeyError:
             found = self._read(value)
-            if len(self._known) < _MOST:
+            if len(self._known) < _MAX_TEXTS:
                 self._known[value] = found
             return found
