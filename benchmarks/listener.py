@@ -15,8 +15,8 @@ from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
 from unswayed.lab.calibration.english_listener import count_transcripts, fit_listener
 from unswayed.lab.realism.judge import RealismJudge
-from unswayed.vary.listeners import ListenerProfile
 from unswayed.vary.operator import Text
+from unswayed.vary.people import ListenerProfile
 from unswayed.vary.speech.english import English
 
 SEEDS = (7, 8)

@@ -28,7 +28,7 @@ from unswayed.vary.keyboard.adjacent import Adjacent
 from unswayed.vary.keyboard.layouts import layout
 from unswayed.vary.keyboard.typist import Typist
 from unswayed.vary.operator import Text, Texts
-from unswayed.vary.slip_profile import SlipProfile
+from unswayed.vary.slips import SlipProfile
 
 SENTENCES = 2_500  # of Aalto that are judged
 ABORTED = 0.3

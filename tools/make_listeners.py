@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from unswayed.lab.calibration.english_listener import fit_listener
-from unswayed.vary.listeners import DATA
+from unswayed.vary.people import LISTENERS_FOLDER
 
 NOISEQA = "NoiseQA's spoken questions (Ravichander et al. 2021, MIT licence)"
 TOPICAL_CHAT = "Topical-Chat ASR, test_freq, recogniser {} (Amazon; CDLA-Sharing 1.0)"
@@ -44,7 +44,7 @@ def main() -> None:
         said, heard = ([pair[k].strip() for pair in pairs] for k in (0, 1))
         profile = fit_listener(said, heard, source)
         made = msgspec.json.format(msgspec.json.encode(profile))
-        (DATA / f"listener_{name}.json").write_bytes(made + b"\n")
+        (LISTENERS_FOLDER / f"listener_{name}.json").write_bytes(made + b"\n")
         print(f"{name}: {profile.texts} texts, {len(made):,} bytes")
 
 

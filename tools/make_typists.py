@@ -22,7 +22,7 @@ from unswayed.lab.calibration.profiles import (
 )
 from unswayed.lab.realism.compare import error_rate
 from unswayed.vary.keyboard.layouts import Layout, layout
-from unswayed.vary.slip_profile import Profiles, SlipProfile
+from unswayed.vary.slips import Profiles, SlipProfile
 
 OUT = Path(__file__).parents[1] / "src/unswayed/vary/keyboard/data"
 NOISEQA = "NoiseQA's keyboard questions (Ravichander et al. 2021), MIT licence"

@@ -33,8 +33,7 @@ from unswayed.storage.parquet import read_batches
 from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.storage.suite_jsonl import import_suite
 from unswayed.systems.baselines.intent import Intent
-from unswayed.vary.people import read_profiles
-from unswayed.vary.typists import Typists
+from unswayed.vary.people import Typists, read_profiles
 
 from .valid_files import FILES
 

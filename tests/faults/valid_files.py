@@ -39,7 +39,7 @@ from unswayed.storage.suite_jsonl import export_suite, import_suite
 from unswayed.systems.baselines.intent import Intent
 from unswayed.systems.opening import open_system
 from unswayed.systems.template import Template
-from unswayed.vary import disfluencies, listeners, people, slip_profile, typists
+from unswayed.vary import disfluencies, people, slips
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.keyboard.layouts import layout_for
 
@@ -155,7 +155,7 @@ LOGGED = rows(
     {"doc": {"inputs": '{"text": "four"}'}, "filtered_resps": [" said "]},
 )
 PROFILES: dict[str, tuple[Path, type]] = {
-    "keyboard": (typists.TYPISTS_FILE, typists.Typists),
+    "keyboard": (people.TYPISTS_FILE, people.Typists),
     "speech": (people.SPEAKERS_FILE, people.Speakers),
 }
 
@@ -202,7 +202,7 @@ def _used(name: str) -> Callable[[Path], object]:
     """Read a profile, and vary some texts with it."""
 
     def use(folder: Path) -> object:
-        for kept in (slip_profile.profiles, listeners.listener, disfluencies.disfluencies):
+        for kept in (slips.profiles, people.listener, disfluencies.disfluencies):
             kept.cache_clear()  # a file is read once per process
         texts = ["What did the king of Norway say to Dr. Jones in 1992?", "play some jazz, please", "a"]
         examples = [Example(i, str(i), {"text": text}) for i, text in enumerate(texts)]
@@ -307,11 +307,11 @@ FILES = {
         lambda f: people.read_profiles(f / "p.json", PROFILES["speech"][1]),
     ),
     "typing profile": lambda folder: Kind(
-        {"p.json": (Path(slip_profile.__file__).parent / "keyboard/data/typing_noiseqa.json").read_bytes()},
+        {"p.json": (Path(slips.__file__).parent / "keyboard/data/typing_noiseqa.json").read_bytes()},
         _used("keyboard/typist"),
     ),
     "listening profile": lambda folder: Kind(
-        {"p.json": (listeners.DATA / "listener_noiseqa.json").read_bytes()}, _used("speech/english")
+        {"p.json": (people.LISTENERS_FOLDER / "listener_noiseqa.json").read_bytes()}, _used("speech/english")
     ),
     "disfluency profile": lambda folder: Kind(
         {"p.json": disfluencies.SHIPPED.read_bytes()}, _used("spoken/disfluency")

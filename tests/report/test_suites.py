@@ -17,7 +17,7 @@ from unswayed.report.operators import operators_view
 from unswayed.report.suites import suite_view
 from unswayed.report.tables import columns_of
 from unswayed.vary import operators
-from unswayed.vary.catalogue import catalogue
+from unswayed.vary.presets import catalogue
 
 ROWS = [
     {"text": "turn off the lights in the kitchen", "label": "lights"},

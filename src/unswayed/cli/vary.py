@@ -84,7 +84,7 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
     """
     from unswayed.base.text import counted
     from unswayed.run.making import suite_of
-    from unswayed.vary.left_out import in_other_languages
+    from unswayed.vary.presets import in_other_languages
 
     plan = _plan(data, plan_file, given)
     if to == "-":

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from unswayed.report.marked import block, change, coloured
 from unswayed.report.tables import render
-from unswayed.vary.catalogue import Entry
+from unswayed.vary.presets import Entry
 
 _FEW = 12  # languages that are named
 

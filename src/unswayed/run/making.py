@@ -34,8 +34,7 @@ from unswayed.systems.system import System
 from unswayed.vary import operators
 from unswayed.vary.engine import OperatorSpec, Variation
 from unswayed.vary.guard import LabelGuard
-from unswayed.vary.left_out import in_other_languages
-from unswayed.vary.presets import Preset, expand, tell
+from unswayed.vary.presets import Preset, expand, in_other_languages, tell
 
 Selector = System | Callable[..., Any] | str
 

@@ -13,17 +13,17 @@ from functools import cache, lru_cache, partial
 from importlib.resources import files
 from itertools import accumulate, pairwise
 from operator import add
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from unswayed.vary.words import word_lists
 
-_TAGS_FILE = files("unswayed.vary") / "spoken" / "data" / "pos.tsv.gz"
 START = "."  # what stands before the first word and after the last
 _PLAIN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*(?: [a-z0-9]+(?:['-][a-z0-9]+)*)*")  # as recognisers write
 _REST = ""  # what is said of all others, in tables of decisions
 SHORT = 500  # characters of texts whose tags are kept: draws repeat, documents don't
+_DATA = files("unswayed.vary") / "spoken" / "data"
 
-_VERBS = word_lists(files("unswayed.vary") / "spoken" / "data" / "verbs.toml")
+_VERBS = word_lists(_DATA / "verbs.toml")
 BE, HAVE, DO = _VERBS["be"], _VERBS["have"], _VERBS["do"]
 
 
@@ -36,14 +36,12 @@ class Word(NamedTuple):
     tag: str
 
 
-def _closed() -> dict[tuple[str, str], tuple[str, ...]]:
-    rows = (files("unswayed.vary") / "spoken" / "data" / "stopwords.tsv").read_text("utf-8").splitlines()
-    return {(tag, word): tuple(others) for tag, word, *others in (row.split("\t") for row in rows)}
-
-
 # By tag: determiners, prepositions, pronouns, modals, wh-words, conjunctions. Best first. Forms of *be*, *have* and
 # *do*, *to* before a verb, *than* and *not* are left out: nothing else of their class keeps what is said.
-STOPWORDS = _closed()
+STOPWORDS: dict[tuple[str, str], tuple[str, ...]] = {
+    (tag, word): tuple(others)
+    for tag, word, *others in (line.split("\t") for line in (_DATA / "stopwords.tsv").read_text("utf-8").splitlines())
+}
 _INFLECTED = {"v": ("VBD", "VBN", "VBG", "VBZ"), "n": ("NNS",), "a": ("JJR", "JJS"), "r": ()}
 _BASE = {"v": "VB", "n": "NN", "a": "JJ", "r": "RB"}
 KIND_OF = {tag: kind for kind, base in _BASE.items() for tag in (base, *_INFLECTED[kind])}  # v, n, a or r by tag
@@ -60,28 +58,13 @@ def replaceable_as(word: str) -> frozenset[str]:
     return open_ | _CLOSED_AS.get(word, frozenset())
 
 
-class Tagged(Protocol):
-    """A lower-case word and its tag."""
-
-    @property
-    def lower(self) -> str: ...
-
-    @property
-    def tag(self) -> str: ...
-
-
-def kind_of(word: Tagged) -> str:
+def kind_of(word: Word) -> str:
     """Which class of words that may be replaced this is of: verb v, adjective a, adverb r, noun n, stop word s; none
     for names and numbers."""
-    return kind_as(word.lower, word.tag)
-
-
-def kind_as(lower: str, tag: str) -> str:
-    """The same for a word with this tag."""
-    kind = KIND_OF.get(tag)
+    kind = KIND_OF.get(word.tag)
     if kind is None:
-        return "s" if tag in _CLOSED_TAGS and (tag, lower) in STOPWORDS else ""
-    return "" if lower in _KEPT or len(lower) < 3 else kind
+        return "s" if (word.tag, word.lower) in STOPWORDS else ""
+    return "" if word.lower in _KEPT or len(word.lower) < 3 else kind
 
 
 def class_of(word: str, classes: dict[str, str]) -> str:
@@ -149,21 +132,19 @@ class Tagger:
             kind: {_REST: {_REST: tags_of(kind)[0]}} for kind in kinds if "|" in kind
         }
         self.own: dict[str, dict[tuple[str, str], str]] = {}  # of words, by the last tag and what is seen next
-        for context in sorted(self.contexts, key=len):
-            self._add(self.contexts[context], *context)
-
-    def _add(self, tag: str, kind: str, last: str = _REST, view: str = _REST, before: str = _REST) -> None:
-        """Adds what a context says to what shorter ones say."""
-        if before == "word":
-            self.own.setdefault(kind, {})[last, view] = tag
-            return
-        by_last = self.decisions[kind]
-        said = by_last.setdefault(last, dict(by_last[_REST]))
-        shorter = said.get(view, said[_REST])
-        if before == _REST:
-            said[view] = tag
-        else:
-            said[view] = {**(shorter if isinstance(shorter, dict) else {_REST: shorter}), before: tag}
+        for context in sorted(self.contexts, key=len):  # what a longer one says is added to what shorter ones say
+            tag = self.contexts[context]
+            kind, last, view, before, *_ = (*context, _REST, _REST, _REST)
+            if before == "word":
+                self.own.setdefault(kind, {})[last, view] = tag
+                continue
+            by_last = self.decisions[kind]
+            said = by_last.setdefault(last, dict(by_last[_REST]))
+            shorter = said.get(view, said[_REST])
+            if before == _REST:
+                said[view] = tag
+            else:
+                said[view] = {**(shorter if isinstance(shorter, dict) else {_REST: shorter}), before: tag}
 
     def tags(self, words: Sequence[str], last: str = START, before: str = START) -> list[str]:
         """The tag of each lower-case word of a sentence, or of a part of it that follows two others, the last first."""
@@ -191,37 +172,36 @@ class Tagger:
 
 @lru_cache(1)
 def tagger() -> Tagger:
-    return Tagger(gzip.decompress(_TAGS_FILE.read_bytes()).decode())
+    return Tagger(gzip.decompress((_DATA / "pos.tsv.gz").read_bytes()).decode())
 
 
-class Line:
+class Line(NamedTuple):
     """The words of a text in small letters, their tags, and where they begin and end if single spaces don't say it."""
 
-    __slots__ = ("_ends", "_starts", "lowers", "tags", "text")
-
-    def __init__(
-        self, text: str, lowers: Sequence[str], tags: Sequence[str], starts: Sequence[int], ends: Sequence[int]
-    ) -> None:
-        self.text, self.lowers, self.tags, self._starts, self._ends = text, lowers, tags, starts, ends
+    text: str
+    lowers: Sequence[str]
+    tags: Sequence[str]
+    starts: Sequence[int] = ()
+    ends: Sequence[int] = ()
 
     @property
     def plain(self) -> bool:
         """Is the text nothing but its words and single spaces?"""
-        return not self._starts
+        return not self.starts
 
     def stretch(self, first: int, end: int) -> tuple[int, int]:
         """Where the words from one up to another begin and end."""
-        if self._starts:
-            return self._starts[first], self._ends[end - 1]
+        if self.starts:
+            return self.starts[first], self.ends[end - 1]
         start = sum(map(len, self.lowers[:first])) + first
         return start, start + sum(map(len, self.lowers[first:end])) + end - first - 1
 
     def spaced(self, i: int) -> bool:
         """Is there but a space between a word and the one before it?"""
-        return not self._starts or self.text[self._ends[i - 1] : self._starts[i]] == " "
+        return not self.starts or self.text[self.ends[i - 1] : self.starts[i]] == " "
 
     def words(self) -> tuple[Word, ...]:
-        starts, ends = self._starts, self._ends
+        starts, ends = self.starts, self.ends
         if not starts:
             after = list(accumulate([len(word) + 1 for word in self.lowers], initial=0))
             starts, ends = after[:-1], [end - 1 for end in after[1:]]
@@ -233,74 +213,64 @@ _word: Callable[[tuple[int, int, str, str]], Word] = partial(tuple.__new__, Word
 
 def tagged(text: str) -> tuple[Word, ...]:
     """The words of a text with their tags. Tokens without a letter or digit are no words."""
-    return _kept(text) if len(text) <= SHORT else line_of(text).words()
+    return _tagged(text) if len(text) <= SHORT else line_of(text).words()
 
 
 @lru_cache(1024)  # as many as are varied at once; more would only be more for the garbage collector to look at
-def _kept(text: str) -> tuple[Word, ...]:
+def _tagged(text: str) -> tuple[Word, ...]:
     return line_of(text).words()
 
 
 def line_of(text: str) -> Line:
     """The same as a line, for those who need no Word."""
     if not _PLAIN.fullmatch(text):
-        return _any(text)
+        return _read_line(text)
     words = text.split(" ")
-    return Line(text, words, tagger().tags(words), (), ())
+    return Line(text, words, tagger().tags(words))
 
 
-def _any(text: str) -> Line:
+def _read_line(text: str) -> Line:
     """The line of a text that may have capitals and marks, and several sentences."""
     words = text.split()
-    starts, ends = _places(text, words)
+    sizes = list(map(len, words))
+    if sum(sizes) + len(sizes) - 1 == len(text):  # one character between all
+        starts = list(map(add, accumulate(sizes, initial=0), range(len(sizes))))
+    else:
+        starts, at = [], 0
+        for token in words:
+            starts.append(text.index(token, at))
+            at = starts[-1] + len(token)
+    ends = list(map(add, starts, sizes))
     stops = []
     for i in [i for i, word in enumerate(words) if not word.isalnum()]:
         token = words[i]
         if token[-1] in ".?!" and (token[-1] != "." or text[ends[i] + 1 : ends[i] + 2].isupper()):
             stops.append(i + 1)
-        first, last = _inside(token)
+        first, last = 0, len(token)  # of the word in the token, which has marks
+        if token[:-1].isalnum() and token[-1] != "&":
+            last -= 1  # the commonest
+        else:
+            while first < last and not token[first].isalnum() and token[first] != "&":
+                first += 1
+            while last > first and not token[last - 1].isalnum() and token[last - 1] != "&":
+                last -= 1
         words[i] = token[first:last]
         starts[i], ends[i] = starts[i] + first, starts[i] + last
     lowers = list(map(str.lower, words))
     if "’" in text:
         lowers = [word.replace("’", "'") for word in lowers]
     if not stops or stops == [len(words)]:
-        tags = _sentence(words, lowers)
+        tags = _tag_sentence(words, lowers)
     else:
         parts = pairwise((0, *stops, len(words)))
-        tags = [tag for first, last in parts for tag in _sentence(words[first:last], lowers[first:last])]
+        tags = [tag for first, last in parts for tag in _tag_sentence(words[first:last], lowers[first:last])]
     if "" in words:  # from a token of marks
         kept = [i for i, word in enumerate(words) if word]
         starts, ends, lowers = [starts[i] for i in kept], [ends[i] for i in kept], [lowers[i] for i in kept]
     return Line(text, lowers, tags, starts, ends)
 
 
-def _places(text: str, tokens: list[str]) -> tuple[list[int], list[int]]:
-    """Where the tokens of a text begin and end."""
-    sizes = list(map(len, tokens))
-    if sum(sizes) + len(sizes) - 1 == len(text):  # one character between all
-        starts = list(map(add, accumulate(sizes, initial=0), range(len(sizes))))
-    else:
-        starts, at = [], 0
-        for token in tokens:
-            starts.append(text.index(token, at))
-            at = starts[-1] + len(token)
-    return starts, list(map(add, starts, sizes))
-
-
-def _inside(token: str) -> tuple[int, int]:
-    """Where the word in a token, which has marks, begins and ends."""
-    if token[:-1].isalnum() and token[-1] != "&":
-        return 0, len(token) - 1  # the commonest
-    start, end = 0, len(token)
-    while start < end and not token[start].isalnum() and token[start] != "&":
-        start += 1
-    while end > start and not token[end - 1].isalnum() and token[end - 1] != "&":
-        end -= 1
-    return start, end
-
-
-def _sentence(words: list[str], lowers: list[str]) -> list[str]:
+def _tag_sentence(words: list[str], lowers: list[str]) -> list[str]:
     """The tags of a sentence's words. A capital inside it tells a name, unless case says nothing."""
     if "" in words:
         words, lowers = [word for word in words if word], [word for word in lowers if word]
@@ -312,7 +282,6 @@ def _sentence(words: list[str], lowers: list[str]) -> list[str]:
     return tags
 
 
-_FORMS_FILE = files("unswayed.vary") / "spoken" / "data" / "synonym_forms.tsv.gz"
 _COMPARED = {"JJR": "more", "JJS": "most"}
 
 
@@ -346,4 +315,4 @@ class Forms:
 
 @lru_cache(1)
 def forms() -> Forms:
-    return Forms(gzip.decompress(_FORMS_FILE.read_bytes()).decode())
+    return Forms(gzip.decompress((_DATA / "synonym_forms.tsv.gz").read_bytes()).decode())

@@ -16,6 +16,7 @@ import msgspec
 from unswayed.base.errors import UsageError
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Inputs, Json
+from unswayed.vary.words import common_ends
 
 LEAST = 3  # times that a word, or its plural, must have been seen to object
 _TIMES = 4.0  # how much likelier it must be under another label than under gold
@@ -222,12 +223,7 @@ def _split(text: str, tags: Sequence[str] | None) -> list[str]:
 
 def _new(before: Sequence[str], after: Sequence[str]) -> list[int]:
     """The places of the words that a variant has and its example has not, between what both begin and end with."""
-    first = 0
-    while first < min(len(before), len(after)) and before[first] == after[first]:
-        first += 1
-    last = 0
-    while last < min(len(before), len(after)) - first and before[-1 - last] == after[-1 - last]:
-        last += 1
+    first, last = common_ends(before, after)
     old = Counter(before[first : len(before) - last])
     places = []
     for at in range(first, len(after) - last):

@@ -15,26 +15,36 @@ from typing import NamedTuple
 
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
-from unswayed.vary.frequency import frequency_class
-from unswayed.vary.keyboard.layouts import Layout
-from unswayed.vary.keys import Keys
-from unswayed.vary.slip_profile import SlipProfile
-from unswayed.vary.slips import ENDS, INNER, LETTER_KINDS, STYLES, VOWELS, crosses, mark
-from unswayed.vary.words import summed
+from unswayed.vary.keyboard.layouts import Layout, Stroke, key_row
+from unswayed.vary.slips import APOSTROPHES, ENDS, INNER, LETTER_KINDS, STYLES, VOWELS, SlipProfile, crosses, mark
+from unswayed.vary.words import FREQUENT, draw_key, frequency_class, summed
 
 _SAME = int(0.66 * 65_536)  # how often a word goes wrong in a person's own way; two slips are alike in 0.44, as counted
 _IN_CAPITALS = 0.15  # how much less a capital among capitals is lost
 _HELD = 4.0  # how much likelier a letter is raised after a capital: the shift key is held too long
-_WORDS_KEPT, _TEXTS_KEPT = 100_000, 2_048
-_LONGEST_KEPT = 2_000  # characters of a text that is kept
+_MAX_WORDS, _MAX_TEXTS = 100_000, 2_048  # words and texts that are remembered
+_MAX_CHARACTERS = 2_000  # of a text that is remembered
 _GAPS = 12  # bits of the table of gaps between slips
 _CHANCE = 16  # bits with which habits are decided
 _TRIES = 6  # slips that are seen and put right before one that is not
+_MIRRORED = 0.2  # of keys that are not near, how many are the same finger's on the other hand
+_MAX_BEGUN = 6  # letters of a word that was begun, and begun again
 _WHOLE = ("word_lost", "word_again", "word_more", "retyped", "mark_added")
 _SPACE = ("space_lost", "space_moved", "space_twice")
+_AROUND = ".,;:?!'\"()"
+# Slips of a letter whose outcome is certain: where they begin and end, counted from the letter, and what is typed.
+_CERTAIN = {
+    "omit": (0, 1, ""),
+    "halve": (0, 1, ""),
+    "double": (0, 0, "{0}"),
+    "swap": (0, 2, "{1}{0}"),
+    "space_added": (1, 1, " "),
+    "space_mark": (0, 0, " "),
+    "raised": (0, 1, "{2}"),
+}
 
 
-class Chances(NamedTuple):
+class KindChances(NamedTuple):
     """Kinds of slips with their chances summed up."""
 
     total: float
@@ -42,7 +52,7 @@ class Chances(NamedTuple):
     kinds: Sequence[str]
 
     @classmethod
-    def of(cls, chances: Mapping[str, float]) -> Chances:
+    def of(cls, chances: Mapping[str, float]) -> KindChances:
         kinds = [kind for kind, chance in chances.items() if chance > 0]
         sums = list(accumulate(chances[kind] for kind in kinds))
         return cls(sums[-1] if sums else 0.0, sums, kinds)
@@ -51,7 +61,7 @@ class Chances(NamedTuple):
         return self.kinds[min(bisect(self.sums, point), len(self.kinds) - 1)]
 
 
-class Word(NamedTuple):
+class WordChances(NamedTuple):
     """What may happen to a word: the chance of slips of letters in it, and where it has capitals and marks."""
 
     total: float
@@ -59,19 +69,19 @@ class Word(NamedTuple):
     habits: tuple[tuple[int, int, float], ...]  # number of the habit in STYLES, place, and weight
 
 
-class Plan(NamedTuple):
-    """What may happen to a text: its words, all chances together, and its capitals and marks, as in `Word`."""
+class TextChances(NamedTuple):
+    """What may happen to a text: its words, all chances together, and its capitals and marks, as in `WordChances`."""
 
     tokens: list[str]
-    words: list[Word]
+    words: list[WordChances]
     total: float
     spots: list[tuple[int, int, float]]
     sums: list[float]  # of chances up to each word's end, and where words start; filled by the first slip
     starts: list[int]
 
 
-class Person(NamedTuple):
-    """A factor of slips of letters, and for each habit of STYLES how many of 65,536 times it shows."""
+class TypingStyle(NamedTuple):
+    """A person: a factor of slips of letters, and for each habit of STYLES how many of 65,536 times it shows."""
 
     factor: float
     habits: tuple[int, ...]
@@ -82,14 +92,19 @@ class Hands:
 
     def __init__(self, profile: SlipProfile, board: Layout, words: Mapping[str, int] | None = None) -> None:
         self.profile, self.board, self._words = profile, board, words or {}
-        self._keys = Keys(profile, board)
-        self._people = [_person(row) for row in profile.people] or [_person(_usual(profile))]
-        self._known: dict[str, Word] = {}
-        self._plans: dict[str, Plan] = {}
-        self._pairs: tuple[dict[str, Chances], ...] = ({}, {}, {})
-        self._space = Chances.of({kind: profile.rates.get(kind, 0.0) for kind in _SPACE})
-        self._whole = Chances.of({kind: profile.rates.get(kind, 0.0) for kind in _WHOLE})
-        self._end = profile.rates.get("mark_end", 0.0)
+        self._keys, rates = Keys(profile, board, self._words), profile.rates
+        ways = ("lost", "changed", "capital")
+        usual = [1.0, *(summed(rates.get(f"{style}_{way}", 0.0) for way in ways) for style in STYLES)]
+        self._people = [
+            TypingStyle(factor, tuple(min(int(chance * (1 << _CHANCE)), 1 << _CHANCE) for chance in habits))
+            for factor, *habits in profile.people or [usual]  # without people, everybody has the rates themselves
+        ]
+        self._known: dict[str, WordChances] = {}
+        self._texts: dict[str, TextChances] = {}
+        self._pairs: tuple[dict[str, KindChances], ...] = ({}, {}, {})
+        self._space = KindChances.of({kind: rates.get(kind, 0.0) for kind in _SPACE})
+        self._whole = KindChances.of({kind: rates.get(kind, 0.0) for kind in _WHOLE})
+        self._end, self._before_mark = rates.get("mark_end", 0.0), rates.get("space_mark", 0.0)
         swaps = profile.choices.get("swap", {})
         self._across = swaps.get("hands", 3.0) / ((swaps.get("hands", 3.0) + swaps.get("hand", 1.0)) or 1.0)
         self._burst, self._seen = (int(share * (1 << _CHANCE)) for share in (profile.burst, profile.noticed))
@@ -97,17 +112,33 @@ class Hands:
 
     def type(self, text: str, rng: Stream, who: Stream | None = None) -> list[Edit]:
         """The edits that slips make to a text; none if it is typed right. `who` is the stream of a lasting person."""
-        plan = self._plans.get(text) or self._plan(text)
+        chances = self._texts.get(text) or self._chances_of(text)
         bits = rng.bits()
         person = self._people[0] if len(self._people) == 1 else (who or rng.moment("person")).choice(self._people)
         haste = self.profile.haste
         times = haste[(bits & 0xFFFF) * len(haste) >> 16] * person.factor
-        reach, gap = plan.total * times, self._gaps[bits >> 52]
-        edits = self._slips(text, plan, gap, reach, times, rng, who) if gap < reach else []
-        habits = self._habits(text, plan, person.habits, bits, rng)
-        return _apart(sorted(edits + habits)) if edits or habits else []
+        reach, gap = chances.total * times, self._gaps[bits >> 52]
+        edits = self._slips(text, chances, gap, reach, times, rng, who) if gap < reach else []
+        # Capitals and marks are left out, or typed as others, by habit.
+        habits = person.habits
+        if (bits >> 16) & 0xFFFF < habits[0] and text[:1].isupper():
+            edits.append(Edit(0, 1, text[0].lower()))
+        if (bits >> 32) & 0xFFFF < habits[2] and text and text[-1] in ENDS:
+            edits += self._keys.lose_or_change(text, len(text) - 1, "end", rng)
+        pool = left = 0
+        for number, place, weight in chances.spots:
+            if not left:
+                pool, left = rng.bits(), 4
+            if pool & 0xFFFF < habits[number] * weight:
+                edits += self._keys.lose_or_change(text, place, STYLES[number], rng)
+            pool, left = pool >> _CHANCE, left - 1
+        apart: list[Edit] = []
+        for edit in sorted(edits):  # of two that overlap, the first
+            if not apart or edit.start >= apart[-1].end:
+                apart.append(edit)
+        return apart
 
-    def _plan(self, text: str) -> Plan:
+    def _chances_of(self, text: str) -> TextChances:
         """What may happen to a text; kept, because every draw types it."""
         tokens = text.split(" ")
         known, learn = self._known, self._learn
@@ -121,22 +152,22 @@ class Hands:
             for number, at, weight in word[2]
         ]
         spots = [spot for spot in spots if not (spot[0] == 1 and not spot[1]) and not (end and spot[1] == last)]
-        made = Plan(tokens, words, total, spots, [], [])
-        if len(text) <= _LONGEST_KEPT:
-            if len(self._plans) >= _TEXTS_KEPT:
-                self._plans.clear()
-            self._plans[text] = made
+        made = TextChances(tokens, words, total, spots, [], [])
+        if len(text) <= _MAX_CHARACTERS:
+            if len(self._texts) >= _MAX_TEXTS:
+                self._texts.clear()
+            self._texts[text] = made
         return made
 
-    def _learn(self, token: str) -> Word:
-        if len(self._known) > _WORDS_KEPT:
+    def _learn(self, token: str) -> WordChances:
+        if len(self._known) > _MAX_WORDS:
             self._known.clear()
         total, habits, pairs = 0.0, [], self._pairs
         before, last = False, len(token) - 1
         for at, c in enumerate(token):
             if not c.isalnum():
-                habits.append((STYLES.index(_mark(c)), at, 1.0))
-                total += self._stop(at, c)
+                habits.append((STYLES.index(mark(c + "a", 0)), at, 1.0))  # as a mark before others
+                total += self._before_mark if at and c not in INNER else 0.0
                 before = False
                 continue
             if c.isupper():
@@ -146,49 +177,39 @@ class Hands:
             found = pairs[spot].get(pair) or self._pair(spot, pair)
             total += found[0]
             before = True
-        times = self._times(token)
+        core = token.strip(_AROUND).lower()
+        times = self.profile.lengths[min(max(len(core) - 1, 0) // 3, 3)]
+        if self._words:
+            times *= self.profile.frequencies[frequency_class(self._words.get(core))]
         whole = self._whole.total if any(c.isalnum() for c in token) else 0.0
-        made = self._known[token] = Word(total * times + whole, times, tuple(habits))
+        made = self._known[token] = WordChances(total * times + whole, times, tuple(habits))
         return made
 
-    def _stop(self, at: int, c: str) -> float:
-        """The chance of a space before a mark."""
-        return self.profile.rates.get("space_mark", 0.0) if at and c not in INNER else 0.0
-
-    def _times(self, token: str) -> float:
-        core = token.strip(".,;:?!'\"()").lower()
-        times = self.profile.lengths[min(max(len(core) - 1, 0) // 3, 3)]
-        return times * self.profile.frequencies[frequency_class(self._words.get(core))] if self._words else times
-
-    def _pair(self, spot: int, pair: str) -> Chances:
+    def _pair(self, spot: int, pair: str) -> KindChances:
         """The chances of a letter before another, at the beginning of a word, inside, or at its end."""
-        profile, c, after = self.profile, pair[0].lower(), pair[1:]
+        profile, c, after = self.profile, pair[0], pair[1:]
+        swapped = 0.0
+        if after.isalnum() and c != after:
+            swapped = 2 * (self._across if crosses(self.board, c, after) else 1 - self._across)
+        fits = {  # how likely a kind is for these two letters, beside what the profile counts
+            "halve": float(c == after),
+            "swap": swapped,
+            "vowel": float(c.lower() in VOWELS),
+            "raised": 0.0 if c.isupper() or c.upper() == c else 1.0 if spot else _HELD / 2,
+            "space_added": float(after.isalnum()),
+        }
         chances = {}
         for kind in LETTER_KINDS:
-            weight = profile.letters.get(kind, {}).get(c, 1.0) * profile.places.get(kind, (1.0, 1.0, 1.0))[spot]
-            chances[kind] = profile.rates.get(kind, 0.0) * weight * self._fits(kind, spot, pair[0], after)
-        self._pairs[spot][pair] = made = Chances.of(chances)
+            weight = profile.letters.get(kind, {}).get(c.lower(), 1.0) * profile.places.get(kind, (1.0,) * 3)[spot]
+            chances[kind] = profile.rates.get(kind, 0.0) * weight * fits.get(kind, 1.0)
+        self._pairs[spot][pair] = made = KindChances.of(chances)
         return made
 
-    def _fits(self, kind: str, spot: int, c: str, after: str) -> float:
-        """How likely a kind is for a letter and the next one, beside what the profile counts; 0 if it can't be."""
-        if kind == "halve":
-            return float(c == after)
-        if kind == "swap":
-            if not after.isalnum() or c == after:
-                return 0.0
-            return 2 * (self._across if crosses(self.board, c, after) else 1 - self._across)
-        if kind == "vowel":
-            return float(c.lower() in VOWELS)
-        if kind == "raised":
-            return 0.0 if c.isupper() or c.upper() == c else 1.0 if spot else _HELD / 2
-        return float(after.isalnum()) if kind == "space_added" else 1.0
-
     def _slips(
-        self, text: str, plan: Plan, gap: float, reach: float, times: float, rng: Stream, who: Stream | None
+        self, text: str, chances: TextChances, gap: float, reach: float, times: float, rng: Stream, who: Stream | None
     ) -> list[Edit]:
         """Slips of letters, spaces and whole words, in order."""
-        tokens, words, _, _, sums, starts = plan
+        tokens, words, _, _, sums, starts = chances
         space = self._space.total
         if not sums:
             sums += accumulate([word[0] + space for word in words])
@@ -199,54 +220,56 @@ class Hands:
             k = bisect(sums, point)
             gap += self._gaps[rng.bits() >> 52]
             if k >= len(words):
-                edits += self._keys.mark(text, "mark_end", rng)
+                edits += self._keys.add_mark(text, rng)
                 continue
             inside = point - (sums[k] - words[k].total - space)
             if inside >= words[k].total:
                 kind = self._space.at(inside - words[k].total)
-                edits += self._keys.space(text, starts[k + 1] - 1, kind, rng) if k + 1 < len(words) else []
+                edits += self._keys.slip_on_space(text, starts[k + 1] - 1, kind, rng) if k + 1 < len(words) else []
             elif inside < self._whole.total:
-                edits += self._keys.whole(text, starts[k], tokens, k, self._whole.at(inside), rng, self._words)
+                edits += self._keys.slip_on_word(text, starts[k], tokens, k, self._whole.at(inside), rng)
             else:
                 edits += self._in_word(tokens[k], words[k], starts[k], inside - self._whole.total, rng, who)
         return edits
 
-    def _in_word(self, token: str, word: Word, start: int, point: float, rng: Stream, who: Stream | None) -> list[Edit]:
+    def _in_word(
+        self, token: str, word: WordChances, start: int, point: float, rng: Stream, who: Stream | None
+    ) -> list[Edit]:
         """A slip of letters. A person may have their own way to get a word wrong."""
         way, bits = rng, rng.bits()
         if bits & 0xFFFF < _SAME:
             way = rng.habit(token) if who else rng.moment(token)
             point = way.random() * (word.total - self._whole.total)
+        can_know = token.strip(_AROUND).lower() in self._words
         for _ in range(_TRIES):
             at, kind = self._spot(token, point / word.times)
-            edit = self._keys.letter(token, at, kind, way)
-            if edit and not self._noticed(token, edit, (bits >> 16) & 0xFFFF):
+            edit = self._keys.slip_on_letter(token, at, kind, way)
+            if edit and not (can_know and (bits >> 16) & 0xFFFF < self._seen):
                 break
+            if edit and (token[: edit.start] + edit.new + token[edit.end :]).strip(_AROUND).lower() in self._words:
+                break  # what came out is a word, so nobody sees the slip
             bits = rng.bits()
             point = way.random() * (word.total - self._whole.total)
         if not edit:
             return []
         edits = [edit]
-        if bits >> 48 < self._burst:
-            edits += self._second(token, edit.end + way.below(2), way)
+        if bits >> 48 < self._burst:  # one more slip right after this one
+            at = edit.end + way.below(2)
+            if at < len(token) and token[at].isalnum():
+                spot, pair = 2 if at + 1 == len(token) else 1, token[at : at + 2]
+                chances = self._pairs[spot].get(pair) or self._pair(spot, pair)
+                more = self._keys.slip_on_letter(token, at, chances.at(way.random() * chances.total), way)
+                edits += [more] if more else []
         return [Edit(start + a, start + b, new) for a, b, new in edits]
-
-    def _second(self, token: str, at: int, way: Stream) -> list[Edit]:
-        """One more slip right after another."""
-        if at >= len(token) or not token[at].isalnum():
-            return []
-        spot = 2 if at + 1 == len(token) else 1
-        chances = self._pairs[spot].get(token[at : at + 2]) or self._pair(spot, token[at : at + 2])
-        edit = self._keys.letter(token, at, chances.at(way.random() * chances.total), way)
-        return [edit] if edit else []
 
     def _spot(self, token: str, point: float) -> tuple[int, str]:
         """The letter and the kind of slip at a point of a word's chances."""
         before, last, found = False, len(token) - 1, (0, "omit")
         for at, c in enumerate(token):
             if not c.isalnum():
-                found = (at, "space_mark") if at and c not in INNER else found
-                before, point = False, point - self._stop(at, c)
+                beside = at and c not in INNER
+                found = (at, "space_mark") if beside else found
+                before, point = False, point - (self._before_mark if beside else 0.0)
             else:
                 spot = 0 if not before else 2 if at == last or not token[at + 1].isalnum() else 1
                 pair = token[at : at + 2]
@@ -259,56 +282,125 @@ class Hands:
                 break
         return found
 
-    def _noticed(self, token: str, edit: Edit, chance: int) -> bool:
-        """Is what came out no word, and was it seen? Who can't know the word does not see it."""
-        if chance >= self._seen:
-            return False
-        words = self._words
-        if not words or token.strip(".,;:?!'\"()").lower() not in words:
-            return False
-        made = (token[: edit.start] + edit.new + token[edit.end :]).strip(".,;:?!'\"()").lower()
-        return made not in words
 
-    def _habits(self, text: str, plan: Plan, habits: tuple[int, ...], bits: int, rng: Stream) -> list[Edit]:
-        """Capitals and marks that are left out, or typed as others."""
-        edits: list[Edit] = []
-        if (bits >> 16) & 0xFFFF < habits[0] and text[:1].isupper():
-            edits.append(Edit(0, 1, text[0].lower()))
-        if (bits >> 32) & 0xFFFF < habits[2] and text and text[-1] in ENDS:
-            edits += self._keys.lost_or_changed(text, len(text) - 1, "end", rng)
-        pool = left = 0
-        for number, place, weight in plan.spots:
-            if not left:
-                pool, left = rng.bits(), 4
-            if pool & 0xFFFF < habits[number] * weight:
-                edits += self._keys.lost_or_changed(text, place, STYLES[number], rng)
-            pool, left = pool >> _CHANCE, left - 1
-        return edits
+class Keys:
+    """The keys of a layout, pressed as a profile says: another key, a letter twice, a mark, a space, a whole word."""
 
+    def __init__(self, profile: SlipProfile, board: Layout, words: Mapping[str, int]) -> None:
+        self._choices, self.board, self._words = profile.choices, board, words
+        self._rates = profile.rates
+        ways = profile.choices.get("near", {})
+        self._along = ways.get("along", 1.0) / (sum(ways.values()) or 5.0)
+        self._near: dict[str, tuple[list[str], list[str]]] = {}
+        # From what was meant to what was typed, of pairs such as `ae`, for two kinds of slips.
+        self._pairs: dict[str, dict[str, dict[str, float]]] = {"far": {}, "vowel": {}}
+        for kind, by_letter in self._pairs.items():
+            for pair, weight in profile.choices.get(kind, {}).items():
+                if len(pair) == 2:
+                    by_letter.setdefault(pair[0], {})[pair[1]] = weight
 
-def _mark(c: str) -> str:
-    """What sort of mark a character is, before another one."""
-    return mark(c + "a", 0)
+    def slip_on_letter(self, token: str, at: int, kind: str, rng: Stream) -> Edit | None:
+        """A slip of a letter of a word; None if nothing else can come out."""
+        c = token[at]
+        if kind in _CERTAIN:
+            start, end, new = _CERTAIN[kind]
+            return Edit(at + start, at + end, new.format(c, token[at + 1 : at + 2], c.upper()))
+        if kind == "insert":  # a key beside the one before or after, one of the letters around, or any of the word
+            way = draw_key(self._choices.get("insert") or {"near": 1.0}, rng)
+            after = rng.below(2)
+            around = {"next": token[at + 1 : at + 3], "before": token[max(at - 2, 0) : at]}.get(way, token)
+            new = self._beside(c, rng) if way == "near" else rng.choice(around) if around else ""
+            twice = new.lower() in (c.lower(), token[at + 1 : at + 2].lower())
+            return Edit(at + after, at + after, new.lower()) if new.isalnum() and not twice else None
+        new = self._beside(c, rng) if kind == "near" else self._other(token, c, kind, rng)
+        return Edit(at, at + 1, new.upper() if c.isupper() else new) if new and new != c.lower() else None
 
+    def _beside(self, c: str, rng: Stream) -> str:
+        """What a key beside this letter's writes, in its row or in another; empty if there is none."""
+        c = c.lower()
+        if c not in self._near:
+            strokes = self.board.strokes(c)
+            across: list[str] = []
+            along: list[str] = []
+            if strokes and len(strokes) == 1:
+                key = strokes[0].key
+                for other in self.board.neighbours(key):
+                    new, same_row = self.board.written(Stroke(other.key)), key_row(other.key) == key_row(key)
+                    if len(new) == 1 and (new.isalpha() or (same_row and (new.isalnum() or new in ";,./["))):
+                        (across if same_row else along).append(new)
+            self._near[c] = across, along
+        across, along = self._near[c]
+        chosen = along if along and (not across or rng.random() < self._along) else across
+        return rng.choice(chosen) if chosen else ""
 
-def _usual(profile: SlipProfile) -> list[float]:
-    """Someone like everybody: the rates themselves."""
-    rates = profile.rates
-    both = [summed(rates.get(f"{name}_{way}", 0.0) for way in ("lost", "changed", "capital")) for name in STYLES]
-    return [1.0, *both]
+    def _other(self, token: str, c: str, kind: str, rng: Stream) -> str:
+        """A letter that is not beside: confused often, a vowel for a vowel, the other hand's, or one of the word's."""
+        low, far = c.lower(), self._pairs["far"]
+        pairs = self._pairs["vowel"] if kind == "vowel" else far
+        if low in pairs and rng.random() < 0.5:
+            return draw_key(pairs[low], rng)
+        if kind == "vowel":
+            return rng.choice([v for v in ("aeiou" if low in "aeiou" else "аеиоу") if v != low])
+        strokes = self.board.strokes(low)
+        if strokes and rng.random() < _MIRRORED:
+            key = strokes[-1].key
+            mirrored = self.board.written(Stroke(f"{key[0]}{max(11 - int(key[1:]), 0):02}"))
+            if mirrored.isalpha():
+                return mirrored
+        new = rng.choice(token).lower()
+        return new if new.isalpha() and new not in VOWELS else rng.choice(list(far) or ["t"])
 
+    def slip_on_space(self, text: str, at: int, kind: str, rng: Stream) -> list[Edit]:
+        """The space at a place, lost, typed twice, or a letter too early or too late."""
+        if kind == "space_lost":
+            return [Edit(at, at + 1, "")]
+        if kind == "space_twice":
+            return [Edit(at, at, " ")]
+        if rng.below(2) and at + 1 < len(text):
+            return [Edit(at, at + 2, text[at + 1] + " ")]
+        return [Edit(at - 1, at + 1, " " + text[at - 1])] if at else []
 
-def _person(row: Sequence[float]) -> Person:
-    return Person(row[0], tuple(min(int(chance * (1 << _CHANCE)), 1 << _CHANCE) for chance in row[1:]))
+    def add_mark(self, text: str, rng: Stream) -> list[Edit]:
+        """A stray mark beside the last character."""
+        choices = self._choices.get("mark_end")
+        at = len(text) - rng.below(2) if text and not text[-1].isalnum() else len(text)
+        return [Edit(at, at, draw_key(choices, rng))] if choices else []
 
+    def lose_or_change(self, text: str, at: int, kind: str, rng: Stream) -> list[Edit]:
+        """A capital that is small, or a mark that is left out or another one."""
+        c = text[at]
+        if kind == "inner":
+            return [Edit(at, at + 1, c.lower())] if c.lower() != c else []
+        lost, changed = self._rates.get(f"{kind}_lost", 0.0), self._rates.get(f"{kind}_changed", 0.0)
+        choices = self._choices.get(f"{kind}_changed", {})
+        if not choices or rng.random() * (lost + changed) < lost:
+            return [Edit(at, at + 1, "")]
+        new = draw_key(choices, rng)
+        return [Edit(at, at + 1, new if new != c else "")]
 
-def _apart(edits: list[Edit]) -> list[Edit]:
-    """Edits that do not overlap; of two that do, the first."""
-    kept: list[Edit] = []
-    for edit in edits:
-        if not kept or edit.start >= kept[-1].end:
-            kept.append(edit)
-    return kept
+    def slip_on_word(self, text: str, start: int, tokens: list[str], k: int, kind: str, rng: Stream) -> list[Edit]:
+        """A word left out, typed twice or begun twice; a word or a mark that nobody meant."""
+        choices, end = self._choices.get(kind, {}), start + len(tokens[k])
+        if kind == "word_lost":  # mostly a frequent one
+            known = self._words
+            frequent = [i for i, token in enumerate(tokens) if known.get(token.lower(), FREQUENT) < FREQUENT]
+            if frequent and choices and rng.random() * sum(choices.values()) < choices.get("frequent", 0.0):
+                k = rng.choice(frequent)
+            if len(tokens) < 2:
+                return []
+            start = sum(len(token) + 1 for token in tokens[:k])
+            end = start + len(tokens[k])
+            return [Edit(start, end + 1, "")] if k + 1 < len(tokens) else [Edit(start - 1, end, "")]
+        if kind == "mark_added":
+            new = draw_key(choices, rng) if choices and end < len(text) else ""
+            at = end - 1 if new in APOSTROPHES and tokens[k][-1:].isalpha() else end  # its, it's
+            return [Edit(at, at, new)] if new else []
+        if kind == "word_again":
+            return [Edit(start, start, tokens[k] + " ")]
+        if kind == "word_more":
+            return [Edit(start, start, draw_key(choices, rng) + " ")] if choices and start else []
+        size = 3 + rng.below(_MAX_BEGUN - 2)
+        return [Edit(start, start, text[start : start + size].rstrip() + (" " if rng.below(2) else ""))]
 
 
 @lru_cache(1)

@@ -11,10 +11,8 @@ from string import ascii_lowercase
 import msgspec
 
 from unswayed.base.edits import Edit
-from unswayed.vary.frequency import ranks
-from unswayed.vary.slip_profile import SlipProfile
-from unswayed.vary.slips import STYLES
-from unswayed.vary.words import cased
+from unswayed.vary.slips import STYLES, SlipProfile
+from unswayed.vary.words import cased, word_ranks
 
 # How much likelier a slip is with thumbs than with ten fingers.
 _THUMBS = {"near": 2.5, "far": 0.4, "swap": 0.4, "omit": 1.2, "raised": 0.3, "space_lost": 2.0, "space_twice": 0.3}
@@ -66,7 +64,7 @@ def _corrected(text: str, low: int, high: int, inside: list[Edit]) -> list[Edit]
         typed, at = typed + text[at:start] + new, end
     typed += text[at:high]
     core = typed.strip(_AROUND)
-    if not core.isalpha() or core.lower() in ranks():
+    if not core.isalpha() or core.lower() in word_ranks():
         return inside
     found = nearest(core.lower())
     if not found:
@@ -78,7 +76,7 @@ def _corrected(text: str, low: int, high: int, inside: list[Edit]) -> list[Edit]
 @lru_cache(65_536)
 def nearest(word: str) -> str:
     """The most frequent word that one slip away is; empty if there is none."""
-    known = ranks()
+    known = word_ranks()
     near = [other for other in _one_slip(word) if known.get(other, _FRIENDLY) < _FRIENDLY and len(other) > 1]
     return min(near, key=known.__getitem__, default="")
 

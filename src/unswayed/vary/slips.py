@@ -1,23 +1,30 @@
-"""Slips of people who type alphabets: found and named by aligning what they typed with what they meant."""
+"""Slips of people who type alphabets: found and named by aligning what they typed with what they meant; and how people
+slip, as numbers, which `keyboard/typist` reads and `calibrate typist` writes."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from rapidfuzz.distance import OSA
 
+from unswayed.base.errors import DataError
 from unswayed.vary.keyboard.layouts import Layout, key_hand, key_row, keys_touch
+from unswayed.vary.people import read_profiles
+from unswayed.vary.words import common_ends
 
 ENDS, COMMAS, APOSTROPHES = ".?!。！？؟।", ",;:،、；：", "'’`"
 INNER = APOSTROPHES + "-"  # marks inside words
 VOWELS = frozenset("aeiouyаеёиоуыэюя")
-_LONG = 3  # characters that come or go together: not slips of single keys
+_MIN_LONG = 3  # characters that come or go together: not slips of single keys
 _SILENT = str.maketrans("", "", "⇧⇪")  # keys that write nothing
-_TYPED, _FURTHER = re.compile(r"([^⌫]*)(⌫*)"), 3
+_TYPED = re.compile(r"([^⌫]*)(⌫*)")
+_MAX_FURTHER = 3  # characters by which a correction may be longer than what it replaces
 
 # Kind of slip → what it is counted against, as `opportunities` names it.
 PER = {
@@ -86,75 +93,54 @@ def word_at(text: str, at: int) -> str:
 
 def slips(meant: str, typed: str, board: Layout) -> list[Slip]:
     """The slips that turn one text into the other."""
-    steps, found, k = _aligned(meant, typed, board), [], 0
+    steps, found, k = _align(meant, typed, board), list[Slip](), 0
     while k < len(steps):
-        size = _run(steps, k)
-        if size >= _LONG and steps[k].way in ("lost", "more"):
-            found.append(_long(steps[k : k + size], meant))
-            k += size
-        else:
-            found.append(_named(steps[k], meant, board))
+        way, at, end = steps[k].way, steps[k].at, k + 1  # of steps that take away, or add, one stretch
+        while end < len(steps) and steps[end].way == way and steps[end].at == (at + end - k if way == "lost" else at):
+            end += 1
+        if end - k < _MIN_LONG or way not in ("lost", "more"):
+            found.append(_slip(steps[k], meant, board))
             k += 1
+            continue
+        extra = "".join(step.new for step in steps[k:end])
+        apart = extra != extra.strip()
+        if way == "lost":
+            found.append(Slip("word_lost", at, "", end - k))
+        elif apart and extra.strip() in meant[:at].split()[-1:] + meant[at:].split()[:1]:
+            found.append(Slip("word_again", at, extra))
+        else:
+            found.append(Slip("word_more" if apart and extra.strip().isalpha() else "retyped", at, extra))
+        k = end
     return found
 
 
-def _run(steps: list[_Step], k: int) -> int:
-    """How many steps from this one on take away, or add, one stretch."""
-    way, at = steps[k].way, steps[k].at
-    end = k + 1
-    while end < len(steps) and steps[end].way == way and steps[end].at == (at + end - k if way == "lost" else at):
-        end += 1
-    return end - k
-
-
-def _long(steps: list[_Step], meant: str) -> Slip:
-    way, at = steps[0].way, steps[0].at
-    if way == "lost":
-        return Slip("word_lost", at, "", len(steps))
-    extra = "".join(step.new for step in steps)
-    beside_ = meant[:at].split()[-1:] + meant[at:].split()[:1]
-    if extra != extra.strip() and extra.strip() in beside_:
-        return Slip("word_again", at, extra)
-    return Slip("word_more" if extra.strip().isalpha() and extra != extra.strip() else "retyped", at, extra)
-
-
-def _named(step: _Step, meant: str, board: Layout) -> Slip:
+def _slip(step: _Step, meant: str, board: Layout) -> Slip:
+    """The slip of a single key."""
     way, at, new = step
-    old = meant[at : at + 1]
+    old, before, after = meant[at : at + 1], meant[at - 1 : at] if at else "", meant[at + 1 : at + 2]
     if way == "swapped":
-        return Slip("space_moved" if " " in meant[at : at + 2] else "swap", at, meant[at + 1] + old, 2)
+        return Slip("space_moved" if " " in meant[at : at + 2] else "swap", at, after + old, 2)
+    if way == "more":  # between what is before and what is old
+        if new == " ":
+            inside = before and old and " " not in before + old
+            letters = (before + old).isalnum() or old in INNER
+            kind = "space_twice" if not inside else "space_added" if letters else "space_mark"
+        elif not new.isalnum():
+            kind = "mark_end" if at >= len(meant) - 1 else "mark_added"
+        else:
+            kind = "double" if new.lower() in (before.lower(), old.lower()) else "insert"
+        return Slip(kind, at, new, 0)
+    if not old.isalnum() and old.lower() != new.lower():
+        return Slip(
+            "space_lost" if old == " " else f"{mark(meant, at)}_{'lost' if way == 'lost' else 'changed'}", at, new
+        )
     if way == "lost":
-        return Slip(_lost(meant, at), at)
-    if way == "more":
-        return Slip(_more(meant, at, new), at, new, 0)
+        return Slip("halve" if old in (after, before) and old.isalpha() else "omit", at)
     if old.lower() == new.lower():
         first = "first" if not meant[:at].strip() else "inner"
         return Slip(f"{first}_capital" if old.isupper() else "raised", at, new)
-    if not old.isalnum():
-        return Slip("space_lost" if old == " " else f"{mark(meant, at)}_changed", at, new)
     vowel = {old.lower(), new.lower()} <= VOWELS
     return Slip("near" if near(board, old, new) else "vowel" if vowel else "far", at, new)
-
-
-def _lost(meant: str, at: int) -> str:
-    old = meant[at]
-    if old == " ":
-        return "space_lost"
-    if not old.isalnum():
-        return f"{mark(meant, at)}_lost"
-    twin = old in (meant[at + 1 : at + 2], meant[at - 1 : at] if at else "")
-    return "halve" if twin and old.isalpha() else "omit"
-
-
-def _more(meant: str, at: int, new: str) -> str:
-    before, after = meant[at - 1 : at] if at else "", meant[at : at + 1]
-    if new == " ":
-        if " " in before + after or not before or not after:
-            return "space_twice"
-        return "space_added" if (before + after).isalnum() or after in INNER else "space_mark"
-    if not new.isalnum():
-        return "mark_end" if at >= len(meant) - 1 else "mark_added"
-    return "double" if new.lower() in (before.lower(), after.lower()) else "insert"
 
 
 def mark(text: str, at: int) -> str:
@@ -167,29 +153,12 @@ def mark(text: str, at: int) -> str:
     return "comma" if c in COMMAS else "apostrophe" if c in APOSTROPHES else "mark"
 
 
-def _aligned(meant: str, typed: str, board: Layout) -> list[_Step]:
+def _align(meant: str, typed: str, board: Layout) -> list[_Step]:
     """The cheapest steps from one text to the other: a near key is cheaper than another, a swap than two slips."""
-    head, most = 0, min(len(meant), len(typed))
-    while head < most and meant[head] == typed[head]:
-        head += 1
-    tail = 0
-    while tail < most - head and meant[-1 - tail] == typed[-1 - tail]:
-        tail += 1
+    head, tail = common_ends(meant, typed)
     a, b = meant[head : len(meant) - tail], typed[head : len(typed) - tail]
-    ways = _cheapest(a, b, board)
-    steps, i, j = [], len(a), len(b)
-    while i or j:
-        way = ways[i][j]
-        i, j = i - (2 if way == "swapped" else way != "more"), j - (2 if way == "swapped" else way != "lost")
-        if way != "same":
-            steps.append(_Step(way, head + i, b[j] if way in ("other", "more") else ""))
-    return steps[::-1]
-
-
-def _cheapest(a: str, b: str, board: Layout) -> list[list[str]]:
-    """The last step of the cheapest way to each pair of places."""
     cost = [[0.0] * (len(b) + 1) for _ in range(len(a) + 1)]
-    ways = [[""] * (len(b) + 1) for _ in range(len(a) + 1)]
+    ways = [[""] * (len(b) + 1) for _ in range(len(a) + 1)]  # the last step of the cheapest way to each pair of places
     for i in range(len(a) + 1):
         for j in range(len(b) + 1):
             options = []
@@ -204,7 +173,13 @@ def _cheapest(a: str, b: str, board: Layout) -> list[list[str]]:
                 options.append((cost[i - 2][j - 2] + 1.2, "swapped"))
             if options:
                 cost[i][j], ways[i][j] = min(options)
-    return ways
+    steps, i, j = [], len(a), len(b)
+    while i or j:
+        way = ways[i][j]
+        i, j = i - (2 if way == "swapped" else way != "more"), j - (2 if way == "swapped" else way != "lost")
+        if way != "same":
+            steps.append(_Step(way, head + i, b[j] if way in ("other", "more") else ""))
+    return steps[::-1]
 
 
 @lru_cache(65_536)
@@ -222,29 +197,21 @@ def opportunities(text: str) -> Counter[str]:
     """How often each kind of slip could have happened in a text."""
     count: Counter[str] = Counter(text=1, word=len(text.split()))
     for at, c in enumerate(text):
-        if c.isalnum():
-            count.update(_of_letter(text, at, c))
-        elif c == " ":
+        if c == " ":
             count["space"] += 1
-        else:
+        elif not c.isalnum():
             count[mark(text, at)] += 1
             count["stop"] += c not in INNER
+        else:
+            after = text[at + 1 : at + 2]
+            count.update(("letter", "small" if not c.isupper() else "inner" if text[:at].strip() else "first"))
+            if c == after:
+                count["twin"] += 1
+            elif after.isalnum():
+                count["pair"] += 1
+            if c.lower() in VOWELS:
+                count["vowel"] += 1
     return count
-
-
-def _of_letter(text: str, at: int, c: str) -> Iterator[str]:
-    after = text[at + 1 : at + 2]
-    yield "letter"
-    if c == after:
-        yield "twin"
-    elif after.isalnum():
-        yield "pair"
-    if c.lower() in VOWELS:
-        yield "vowel"
-    if not c.isupper():
-        yield "small"
-    else:
-        yield "first" if not text[:at].strip() else "inner"
 
 
 def first_attempt(keys: str) -> tuple[str, str]:
@@ -254,15 +221,70 @@ def first_attempt(keys: str) -> tuple[str, str]:
     """
     stands = first = gone = ""
     for typed, deleted in _TYPED.findall(keys.translate(_SILENT)):
-        first += typed[_again(gone, typed) :] if gone else typed
+        if gone:  # how many characters were typed again to replace those that were deleted
+            space = gone == " " and typed[:1] != " "
+            sizes = range(min(len(typed), len(gone) + _MAX_FURTHER) + 1)
+            ways = ((OSA.distance(gone, typed[:n]) + (space and n > 0), abs(n - len(gone)), n) for n in sizes)
+            _, _, again = min(ways)
+        first += typed[again:] if gone else typed
         stands += typed
         kept = max(len(stands) - len(deleted), 0)
         stands, gone = stands[:kept], stands[kept:]
     return first, stands
 
 
-def _again(gone: str, typed: str) -> int:
-    """How many characters were typed again to replace those that were deleted."""
-    space = gone == " " and typed[:1] != " "
-    sizes = range(min(len(typed), len(gone) + _FURTHER) + 1)
-    return min(sizes, key=lambda n: (OSA.distance(gone, typed[:n]) + (space and n > 0), abs(n - len(gone)), n))
+class SlipProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """How the people of one source slip. Chances are per opportunity; weights say how much likelier than others."""
+
+    source: str
+    texts: int
+    rates: dict[str, float]  # kind → chance, as `slips.PER` counts it
+    letters: dict[str, dict[str, float]]  # kind → letter → weight
+    places: dict[str, list[float]]  # kind → weight at the beginning, inside and at the end of a word
+    lengths: list[float]  # weight of slips of letters in words of 1–3, 4–6, 7–9 and more letters
+    frequencies: list[float]  # the same by class of frequency, from the most frequent words to unknown ones
+    choices: dict[str, dict[str, float]]  # what is typed instead, by kind: directions of a key, letters, marks, words
+    burst: float  # chance that a second slip follows in the same word
+    noticed: float  # share of slips that give no word, seen and put right before others are
+    haste: list[float]  # equally likely factors by which slips of letters differ between one person's texts
+    people: list[list[float]]  # people: a factor of slips of letters, then the chance of each habit of `slips.STYLES`
+
+
+class Profiles(msgspec.Struct, frozen=True):
+    """The profiles of a file: what is left standing (`corrected`), and what is typed at first (`uncorrected`)."""
+
+    modes: dict[str, SlipProfile]
+    language: str = "en"
+
+
+SHIPPED = ("noiseqa", "aalto", "ruspellru")
+
+
+@lru_cache(16)
+def profiles(name: str) -> Profiles:
+    """The profiles that ship under a name, or those in a file, checked."""
+    shipped = files("unswayed.vary.keyboard") / "data" / f"typing_{name}.json"
+    found = read_profiles(shipped if name in SHIPPED else Path(name), Profiles)
+    for mode, profile in found.modes.items():
+        _check(profile, mode, name)
+    return found
+
+
+def _check(profile: SlipProfile, mode: str, path: str) -> None:
+    sizes = {"lengths": (4, len(profile.lengths)), "frequencies": (5, len(profile.frequencies))}
+    sizes |= {f"places of {kind}": (3, len(weights)) for kind, weights in profile.places.items()}
+    sizes |= {f"people[{k}]": (1 + len(STYLES), len(row)) for k, row in enumerate(profile.people)}
+    wrong = [f"{name} has {n} numbers, not {size}" for name, (size, n) in sizes.items() if n != size]
+    if not profile.haste:
+        wrong.append("haste is empty")
+    shares = [*profile.rates.values(), profile.burst, profile.noticed]
+    numbers = [*shares, *profile.lengths, *profile.frequencies, *profile.haste]
+    tables = [*profile.letters.values(), *profile.choices.values()]
+    for weights in (*map(dict.values, tables), *profile.places.values(), *profile.people):
+        numbers += weights
+    if not all(0 <= number < 1e6 for number in numbers):
+        wrong.append("a number is negative or too large")
+    if not all(0 <= share <= 1 for share in shares):
+        wrong.append("a chance is above 1")
+    if wrong:
+        raise DataError(f"this is not a profile of typists: in {mode}, {wrong[0]}.", path)

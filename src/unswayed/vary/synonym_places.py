@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unswayed.base.seeds import Streams, below
-from unswayed.vary.collocations import BEFORE_NOUNS, NAMING, NOUNS, PARTICLES
 from unswayed.vary.english import KIND_OF, START, replaceable_as
-from unswayed.vary.stopwords import BEFORE_NO_NOUN
+from unswayed.vary.fitting import BEFORE_NO_NOUN, BEFORE_NOUNS, NAMING, NOUNS, PARTICLES
 from unswayed.vary.thesaurus import coded, thesaurus
 from unswayed.vary.word_table import Flags, Numbers, WordTable, array_tagger
 

@@ -16,7 +16,7 @@ import numpy as np
 from unswayed.base.edits import Edit, OneEach
 from unswayed.base.seeds import Streams
 from unswayed.vary.english import KIND_OF, STOPWORDS, kind_of, tagged, tagger
-from unswayed.vary.fitting import MOST_FITTING, Asked
+from unswayed.vary.fitting import MAX_FITTING, Asked
 from unswayed.vary.operator import Change, Operator, SingleEdits, Texts
 from unswayed.vary.synonym_places import ContextVectors, TrialOrder, WordClasses, WordPlaces, order_at_random
 from unswayed.vary.thesaurus import STRICT, SURE, Options, Spot, thesaurus
@@ -75,7 +75,7 @@ class SynonymOperator(Operator):
             places, classes = places[free], classes[free]
         tried = order_at_random(places, table.texts[places], classes, len(self.kinds), streams)
         if self._model is None:
-            found = _Search(table, tried, labels, len(self.kinds), self.strict).answers(min(self.top, MOST_FITTING))
+            found = _Search(table, tried, labels, len(self.kinds), self.strict).answers(min(self.top, MAX_FITTING))
         else:
             found = self._ask_model(table, tried)
         made = [(n, place, self._pick_one(best, tried.numbers[n])) for n, place, best in found]
@@ -245,7 +245,7 @@ def _orders(table: WordTable, asked: Sequence[_Trial], strict: bool) -> Iterable
     return [next(orders) if options.alone is None else None for _, _, options in asked]
 
 
-def rank_synonyms(asked: Sequence[Asked], most: int = MOST_FITTING) -> list[list[str]]:
+def rank_synonyms(asked: Sequence[Asked], most: int = MAX_FITTING) -> list[list[str]]:
     """For each word asked about, candidates in the same inflected form, best first; all are `strict` or none."""
     if not asked:
         return []

@@ -21,10 +21,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unswayed.vary.collocations import OF_PEOPLE, everywhere, never, vague
 from unswayed.vary.english import KIND_OF, forms, tagger
-from unswayed.vary.fitting import Place, fits
-from unswayed.vary.stopwords import stopword_candidates
+from unswayed.vary.fitting import OF_PEOPLE, Place, everywhere, fits, never, stopword_candidates, vague
 
 _DATA = files("unswayed.vary") / "spoken" / "data"
 _SENSE_FIT = 6.0  # what the sentence counts for against how often a sense is meant

@@ -1,12 +1,16 @@
-"""Words and texts as operators handle them: which to take, how to write the new one, when two texts are the same."""
+"""Words and texts as operators handle them: how common they are, which to take, how to write new ones, when two are the
+same."""
 
 from __future__ import annotations
 
+import gzip
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Sequence
-from functools import reduce
+from bisect import bisect
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, reduce
+from importlib.resources import files
 from importlib.resources.abc import Traversable
 from math import log1p
 from operator import add
@@ -17,6 +21,10 @@ from unswayed.base.seeds import Stream
 
 T = TypeVar("T")
 _NEVER = 1e-12  # rates below are none
+# Fifty thousand English words, a line for each, the most frequent first: the word, and how it is said (see `_speako`).
+COMMON_WORDS = files("unswayed.vary") / "spoken" / "data" / "speako_words.tsv.gz"
+FREQUENT = 150  # rank of words that are lost and added by themselves
+_FREQUENCY_CLASSES = (100, 1_000, 5_000, 20_000)  # ranks at which classes end; the last is for all other words
 
 
 def summed(values: Iterable[float]) -> float:
@@ -27,6 +35,18 @@ def summed(values: Iterable[float]) -> float:
 def word_lists(file: Traversable) -> dict[str, frozenset[str]]:
     """The lists of words in a TOML file, by name."""
     return {name: frozenset(words.split()) for name, words in tomllib.loads(file.read_text("utf-8")).items()}
+
+
+@cache
+def word_ranks() -> dict[str, int]:
+    """The rank of each common English word, in small letters; the most frequent has 0."""
+    lines = gzip.decompress(COMMON_WORDS.read_bytes()).decode().splitlines()
+    return {line[: line.index("\t")]: rank for rank, line in enumerate(lines)}
+
+
+def frequency_class(rank: int | None) -> int:
+    """0 for the most frequent words, 4 for the rarest and for words that are not on the list."""
+    return len(_FREQUENCY_CLASSES) if rank is None else bisect(_FREQUENCY_CLASSES, rank)
 
 
 def checked_rate(rate: float) -> float:
@@ -66,6 +86,11 @@ def some(places: Sequence[T], rate: float, rng: Stream) -> list[T]:
     return [places[i] for i in picked(len(places), rate, rng)] or [rng.choice(places)]
 
 
+def draw_key(weights: Mapping[str, float], rng: Stream) -> str:
+    """One of the keys, each as likely as its weight says."""
+    return rng.weighted(list(weights), list(weights.values()))
+
+
 def cased(new: str, old: str) -> str:
     """The new word with capitals where the old one has them: at its beginning, or throughout."""
     if old.islower():
@@ -79,6 +104,14 @@ def sounds_as_vowel(word: str) -> bool:
     lower = word.lower()
     vowel = lower[:1] in "aeiou" and not lower.startswith(("uni", "eu", "one", "use", "ura"))
     return vowel or lower.startswith("hour")
+
+
+def common_ends(one: Sequence[object], other: Sequence[object]) -> tuple[int, int]:
+    """How many items both begin with, and how many of the others both end with."""
+    most = min(len(one), len(other))
+    head = next((n for n in range(most) if one[n] != other[n]), most)
+    tail = next((n for n in range(most - head) if one[-1 - n] != other[-1 - n]), most - head)
+    return head, tail
 
 
 _MARKS = re.compile(r"[^\w\s]")

@@ -17,7 +17,7 @@ from unswayed.vary.keyboard.homophone import Homophone, homophones
 from unswayed.vary.keyboard.ime import missing_file, open_engine
 from unswayed.vary.keyboard.pinyin import Pinyin
 from unswayed.vary.operator import UNALTERED, Text
-from unswayed.vary.typists import MARKS, WORD_KINDS, Sitting, typists
+from unswayed.vary.people import TYPED_MARKS, WORD_KINDS, Sitting, typists
 
 TEXTS = [
     "请问花呗怎么还款，逾期了会影响征信吗？",
@@ -123,7 +123,7 @@ def test_three_draws_are_three_people() -> None:
 
 def sitting(**chances: float) -> Sitting:
     """A sitting in which nothing goes wrong but what is said."""
-    zero = dict.fromkeys(MARKS, 0.0)
+    zero = dict.fromkeys(TYPED_MARKS, 0.0)
     plain = Sitting(1, dict.fromkeys(WORD_KINDS, 0.0), zero, zero, added=0.0, cut=0.0, hasty=0.0)
     return msgspec.structs.replace(plain, **chances)
 

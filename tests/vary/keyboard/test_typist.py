@@ -25,13 +25,12 @@ from unswayed.lab.calibration.profiles import (
     typed_pairs,
 )
 from unswayed.vary.engine import OperatorSpec, Variation, vary
-from unswayed.vary.frequency import frequency_class, ranks
 from unswayed.vary.keyboard.layouts import layout
 from unswayed.vary.keyboard.typist import Typist
 from unswayed.vary.operator import Text
 from unswayed.vary.phone import autocorrected, nearest, on_phone
-from unswayed.vary.slip_profile import SHIPPED, SlipProfile, profiles
-from unswayed.vary.slips import first_attempt, opportunities, slips
+from unswayed.vary.slips import SHIPPED, SlipProfile, first_attempt, opportunities, profiles, slips
+from unswayed.vary.words import frequency_class, word_ranks
 
 QWERTY = layout("en")
 DATA = Path(__file__).parents[4] / "shared/data"
@@ -237,7 +236,7 @@ def test_profiles_that_ship_name_their_source_and_licence(name: str) -> None:
 
 
 def test_words_have_classes_of_frequency() -> None:
-    known = ranks()
+    known = word_ranks()
     assert [frequency_class(known.get(word)) for word in ("the", "eight", "railway", "qzxv")] == [0, 1, 2, 4]
 
 

@@ -16,8 +16,8 @@ from unswayed.base.seeds import Seeds
 from unswayed.cli.calibrate import command
 from unswayed.lab.calibration.english_listener import count_transcripts, simulate_transcripts
 from unswayed.lab.calibration.profiles import fit_listener_file
-from unswayed.vary.listeners import SHIPPED, listener
 from unswayed.vary.operator import Text
+from unswayed.vary.people import LISTENERS, listener
 from unswayed.vary.speech._english_lattice import lattice
 from unswayed.vary.speech._english_speaker import look_up_word, other_forms, rewrite_word
 from unswayed.vary.speech.english import English
@@ -111,7 +111,7 @@ def test_any_text_can_be_heard(text: str, draw: int) -> None:
 
 def test_accent_and_profile_can_be_given(tmp_path: Path) -> None:
     assert {said(QUESTION, draw, operator=English(accent="indian")) for draw in range(6)}
-    assert all(English(profile=name) for name in SHIPPED)
+    assert all(English(profile=name) for name in LISTENERS)
     with pytest.raises(UnknownName, match="indian"):
         English(accent="indain")
     (tmp_path / "bad.json").write_text("{}")

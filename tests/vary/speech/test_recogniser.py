@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from unswayed.base.seeds import Seeds, Stream
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.operator import Text
-from unswayed.vary.people import GROUPS, accented, speakers
+from unswayed.vary.people import GROUPS, add_accent, speakers
 from unswayed.vary.speech._mandarin_recogniser import (
     _BEAM_WIDTH,
     _MAX_NEAR,
@@ -50,7 +50,7 @@ _WORDS = [
     "主席",
     "中华人民共和国",
 ]
-_EARS = [Ear(accented(person.heard, group)) for person in speakers().people for group in GROUPS]
+_EARS = [Ear(add_accent(person.heard, GROUPS[group])) for person in speakers().people for group in GROUPS]
 
 
 def slow_words(ear: Ear, heard: tuple[Syllable, ...]) -> list[tuple[str, float]]:

@@ -13,10 +13,9 @@ from unswayed.base.edits import slots_of
 from unswayed.base.errors import UnknownName, UsageError
 from unswayed.base.values import Example, Variant
 from unswayed.lab.calibration.disfluency import fit_disfluency
-from unswayed.vary.disfluencies import KINDS, disfluencies, find_repair, rough_repair
+from unswayed.vary.disfluencies import KINDS, PhrasePool, disfluencies, find_repair, phrases, rough_repair
 from unswayed.vary.engine import OperatorSpec, Variation, vary
 from unswayed.vary.english import tagged
-from unswayed.vary.phrases import Pool, phrases
 from unswayed.vary.spoken.disfluency import Disfluency
 
 NAME = "spoken/disfluency"
@@ -136,7 +135,7 @@ def test_the_order_of_the_rows_decides_nothing() -> None:
 
 
 def test_near_texts_share_rare_words() -> None:
-    pool = Pool(TEXTS)
+    pool = PhrasePool(TEXTS)
     assert all("Oslo" in text for text in pool.near("Who lives in Oslo?"))
     assert pool.near("Nothing here") == []
 

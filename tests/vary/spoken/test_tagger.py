@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from unswayed.vary.english import (
     START,
     Word,
-    _any,
+    _read_line,
     class_of,
     kind_of,
     line_of,
@@ -122,7 +122,7 @@ def test_the_short_way_gives_what_the_long_one_gives(words: list[str]) -> None:
     text = " ".join(words)
     line = line_of(text)
     assert line.plain
-    assert line.words() == _any(text).words()
+    assert line.words() == _read_line(text).words()
     places = [(word.start, word.end) for word in line.words()]
     assert [line.stretch(i, i + 1) for i in range(len(words))] == places
 

@@ -11,13 +11,24 @@ from hypothesis import given, settings, strategies as st
 
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
-from unswayed.vary.collocations import _PAIRS, OF_PEOPLE, collocations, everywhere, vague
 from unswayed.vary.engine import OperatorSpec
 from unswayed.vary.english import KIND_OF, Word, forms, tagged, tagger
-from unswayed.vary.fitting import Asked, Place, fits, fitting
+from unswayed.vary.fitting import (
+    OF_PEOPLE,
+    PAIRS_FILE,
+    Asked,
+    Place,
+    _bits_after,
+    everywhere,
+    fits,
+    fitting,
+    pair_bits,
+    vague,
+)
 from unswayed.vary.operator import Text, Texts
 from unswayed.vary.synonyms import rank_synonyms
 from unswayed.vary.thesaurus import thesaurus
+from unswayed.vary.words import word_ranks
 
 WORDS = (
     *("play", "plays", "the", "a", "new", "cheap", "album", "by", "find"),
@@ -127,16 +138,16 @@ def test_blocks_give_what_single_texts_give(kind: str) -> None:
 
 
 def test_pairs_are_as_the_table_has_them() -> None:
-    found, words = collocations(), list(collocations()._rank)
+    words, rows = list(word_ranks()), lzma.decompress(PAIRS_FILE.read_bytes()).decode().split("\n")
     count = 0
-    for first, row in enumerate(lzma.decompress(_PAIRS.read_bytes()).decode().split("\n")):
+    for first, row in enumerate(rows):
         second = 0
         for cell in row.split():
             second += int(cell[1:], 16)
-            assert found.bits(words[first], words[second]) == int(cell[0], 16)
+            assert pair_bits(words[first], words[second]) == int(cell[0], 16)
             count += 1
-    assert count == sum(map(len, found._after.values()))
-    assert found.bits(words[-1], "the") == found.bits("zzyzx", "the") == found.bits("the", "zzyzx") == 0
+    assert count == sum(len(_bits_after(first)) for first in range(len(rows)))
+    assert pair_bits(words[-1], "the") == pair_bits("zzyzx", "the") == pair_bits("the", "zzyzx") == 0
 
 
 MADE = {

@@ -10,15 +10,17 @@ from unswayed.vary.disfluencies import (
     AGAIN,
     BARE,
     KINDS,
+    NAMING,
+    PHRASE_KINDS,
     Disfluencies,
     Repair,
     cue_in,
     find_repair,
     only_closed,
+    phrases,
     rough_repair,
 )
 from unswayed.vary.english import Word, tagged
-from unswayed.vary.phrases import KINDS as PHRASES, NAMING, phrases
 
 _RARE = 3  # openings that fewer repairs have are left out; cues have nothing but words from a list
 _THROUGH = 0.85  # share of a text's words after which it was said to the end
@@ -133,8 +135,11 @@ class _Counts:
             {kind: self.kinds[kind] / total for kind in KINDS},
             {kind: _common(self.cues[kind], 1) for kind in KINDS},
             {word: _common(found) for word, found in sorted(self.commas.items()) if found.total() >= _LEAST},
-            {kind: self.repaired[kind] / max(1, self.sites[kind]) for kind in PHRASES},
-            {kind: min(1, _MORE_AGAIN * self.repeated[kind] / max(1, self.could_repeat[kind])) for kind in PHRASES},
+            {kind: self.repaired[kind] / max(1, self.sites[kind]) for kind in PHRASE_KINDS},
+            {
+                kind: min(1, _MORE_AGAIN * self.repeated[kind] / max(1, self.could_repeat[kind]))
+                for kind in PHRASE_KINDS
+            },
             {kind: dict(sorted(found.items())) for kind, found in sorted(self.lengths.items())},
             {first: found for first, found in openings.items() if found},
             self.borrowed / max(1, self.kinds["opening"]),

@@ -17,7 +17,7 @@ from rapidfuzz.distance import Levenshtein
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
 from unswayed.lab.calibration.typist import gamma_steps
-from unswayed.vary.listeners import ACCENTS, CLASSES, COMMON_RANK, NUMBER, ListenerProfile, raisable
+from unswayed.vary.people import ACCENTS, COMMON_RANK, LISTENER_CLASSES, NUMBER, ListenerProfile, raisable
 from unswayed.vary.speech._english_lattice import lattice
 from unswayed.vary.speech._english_speaker import (
     CONTRACTED,
@@ -349,7 +349,7 @@ def _rates_by_class(part: Counter[int], whole: Counter[int]) -> list[float]:
     """Rates by class, drawn to that of words as common where little was seen."""
     overall = part.total() / max(1, whole.total())
     found = []
-    for kind in range(CLASSES):
+    for kind in range(LISTENER_CLASSES):
         twin = kind ^ 1 if kind < NUMBER else kind
         both = (part[kind] + part[twin] + 5 * overall) / (whole[kind] + whole[twin] + 5)
         found.append((part[kind] + _CLASS_WORDS * both) / (whole[kind] + _CLASS_WORDS))

@@ -20,7 +20,15 @@ from unswayed.vary.chinese import han, lexicon
 from unswayed.vary.chinese_slips import Slip, slips
 from unswayed.vary.keyboard._pinyin_typist import PinyinTypist
 from unswayed.vary.keyboard.ime import Engine
-from unswayed.vary.typists import CLASSES, MARKS, WORD_KINDS, Sitting, TypistProfile, typed_class, typed_mark
+from unswayed.vary.people import (
+    TYPED_CLASSES,
+    TYPED_MARKS,
+    WORD_KINDS,
+    Sitting,
+    TypistProfile,
+    typed_class,
+    typed_mark,
+)
 
 _HAN = re.compile(r"[\u4e00-\u9fff]+")
 
@@ -78,7 +86,7 @@ class TypingCounts:
 
     def total(self, kind: str) -> int:
         """The slips of a kind, in words of all classes."""
-        return sum(self.slips[kind, c] for c in range(CLASSES))
+        return sum(self.slips[kind, c] for c in range(TYPED_CLASSES))
 
     @property
     def length(self) -> float:
@@ -226,14 +234,14 @@ def _first_profile(seen: TypingCounts) -> TypistProfile:
     shape: dict[str, list[float]] = {
         kind: [
             (seen.slips[kind, c] + _PRIOR * mean[kind]) / (seen.words[c] + _PRIOR) / max(mean[kind], 1e-9)
-            for c in range(CLASSES)
+            for c in range(TYPED_CLASSES)
         ]
         for kind in WORD_KINDS
     }
     return TypistProfile(
         length=seen.length,
         memory=_MEMORY,
-        words=[seen.words[c] for c in range(CLASSES)],
+        words=[seen.words[c] for c in range(TYPED_CLASSES)],
         shape=shape,
         joined={
             kind: _smoothed_share(seen.joined[kind], seen.total(kind)) if kind in _GO_ON else 0.0 for kind in WORD_KINDS
@@ -259,11 +267,11 @@ def _first_sitting(seen: TypingCounts, here: SittingCounts, mean: dict[str, floa
         },
         lost={
             m: _share_drawn_to_mean(here.lost[m], here.marks[m], [(s.lost[m], s.marks[m]) for s in seen.sittings])
-            for m in MARKS
+            for m in TYPED_MARKS
         },
         changed={
             m: _share_drawn_to_mean(here.changed[m], here.marks[m], [(s.changed[m], s.marks[m]) for s in seen.sittings])
-            for m in MARKS
+            for m in TYPED_MARKS
         },
         added=_share_drawn_to_mean(here.added, here.words, [(s.added, s.words) for s in seen.sittings]),
         cut=_share_drawn_to_mean(here.cuts, here.texts, [(s.cuts, s.texts) for s in seen.sittings]),

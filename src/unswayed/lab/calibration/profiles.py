@@ -22,14 +22,12 @@ from unswayed.lab.calibration.pinyin_typist import SITTING, fit_pinyin_typist
 from unswayed.lab.calibration.typist import fit_typist
 from unswayed.lab.realism.aligned import read_aligned, read_people
 from unswayed.lab.realism.judge import require_chinese, require_noise
-from unswayed.vary.frequency import ranks
 from unswayed.vary.hands import Hands
 from unswayed.vary.keyboard import ime
 from unswayed.vary.keyboard.layouts import Layout
-from unswayed.vary.people import Speakers, read_profiles
-from unswayed.vary.slip_profile import Profiles, SlipProfile
-from unswayed.vary.slips import first_attempt
-from unswayed.vary.typists import Typists
+from unswayed.vary.people import Speakers, Typists, read_profiles
+from unswayed.vary.slips import Profiles, SlipProfile, first_attempt
+from unswayed.vary.words import word_ranks
 
 ROWS: dict[str, Callable[[int], bool]] = {
     "all": lambda row: True,
@@ -163,7 +161,7 @@ def fit_typed_texts(rows: Sequence[TypedText], board: Layout, language: str, sou
         [row.typed for row in rows],
         [row.person for row in rows] if len(known) > 1 else [],
         board,
-        ranks() if language.split("-")[0] == "en" else {},
+        word_ranks() if language.split("-")[0] == "en" else {},
         source,
     )
 
@@ -192,7 +190,7 @@ def split_people(rows: Sequence[TypedText]) -> tuple[list[TypedText], list[Typed
 
 def type_again(profile: SlipProfile, board: Layout, language: str, texts: Sequence[str], seed: int = 0) -> list[str]:
     """The texts as someone would type them who slips as the profile says."""
-    hands = Hands(profile, board, ranks() if language.split("-")[0] == "en" else {})
+    hands = Hands(profile, board, word_ranks() if language.split("-")[0] == "en" else {})
     seeds = Seeds(seed, "keyboard/typist", 2)
     return [apply(text, hands.type(text, seeds.stream(str(i), 0))) for i, text in enumerate(texts)]
 

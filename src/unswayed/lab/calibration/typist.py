@@ -17,11 +17,22 @@ import numpy.typing as npt
 from unswayed.base.edits import apply
 from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Seeds
-from unswayed.vary.frequency import FREQUENT, frequency_class
 from unswayed.vary.hands import Hands
 from unswayed.vary.keyboard.layouts import Layout
-from unswayed.vary.slip_profile import SlipProfile
-from unswayed.vary.slips import LETTER_KINDS, PER, STYLES, Slip, crosses, near, opportunities, place, slips, word_at
+from unswayed.vary.slips import (
+    LETTER_KINDS,
+    PER,
+    STYLES,
+    Slip,
+    SlipProfile,
+    crosses,
+    near,
+    opportunities,
+    place,
+    slips,
+    word_at,
+)
+from unswayed.vary.words import FREQUENT, frequency_class
 
 _MAX_PEOPLE = 240  # people that a profile keeps
 _MIN_PEOPLE = 5  # people below whom nothing is said of how they differ

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein, Opcode
 
 from unswayed.lab.realism.chinese import Named
-from unswayed.vary.common_words import common_words
 from unswayed.vary.keyboard.layouts import Layout, key_hand, key_row, keys_touch
+from unswayed.vary.spoken._speako import ears
 
 SLIPS = (
     "near.row", "near.other_row", "vowel", "other_hand", "other", "omit", "halve", "insert", "double", "swap",
@@ -40,8 +40,9 @@ class KnownWords(NamedTuple):
 def known_words(clean: Sequence[str], language: str) -> KnownWords:
     """For English the frequent words, for others those of the clean texts."""
     if language.split("-")[0] == "en":
-        known = common_words()
-        return KnownWords({w: log(1 + c.rank) for w, c in known.items()}, {w: c.sounds for w, c in known.items()})
+        known = list(ears().spoken())
+        ranks = {word.spelling: log(1 + rank) for rank, word in enumerate(known)}
+        return KnownWords(ranks, {word.spelling: word.sounds for word in known})
     counts = Counter(word for text in clean for word in words_of(text))
     return KnownWords({word: log(1 + rank) for rank, (word, _) in enumerate(counts.most_common())}, {})
 

@@ -14,8 +14,7 @@ from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.keyboard.ime import Engine
-from unswayed.vary.people import normal
-from unswayed.vary.typists import CLASSES, WORD_KINDS, Sitting, TypistProfile, typed_class, typed_mark
+from unswayed.vary.people import TYPED_CLASSES, WORD_KINDS, Sitting, TypistProfile, normal, typed_class, typed_mark
 
 _RUNS = re.compile(r"[\u4e00-\u9fff]+|[^\u4e00-\u9fff]")
 _SAME_AGAIN = 0.97  # how often a word typed by rote goes wrong in the same way again
@@ -165,7 +164,7 @@ class PinyinTypist:
             for kinds in (WORD_KINDS[:_ERRORS], WORD_KINDS[_ERRORS:]):
                 chances = [profile.rates(sitting, kind) for kind in kinds]
                 ladders.append(
-                    [list(zip(accumulate(its[c] for its in chances), kinds, strict=True)) for c in range(CLASSES)]
+                    [list(zip(accumulate(its[c] for its in chances), kinds, strict=True)) for c in range(TYPED_CLASSES)]
                 )
             sums = [[steps[-1][0] * _WHOLE for steps in its] for its in ladders]
             self._hands.append(_Hand(sitting, ladders[0], ladders[1], sums[0], sums[1]))

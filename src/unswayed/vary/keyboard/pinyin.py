@@ -11,7 +11,7 @@ from unswayed.base.seeds import Stream
 from unswayed.vary.keyboard import ime
 from unswayed.vary.keyboard._pinyin_typist import PinyinTypist
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
-from unswayed.vary.typists import new_typist, registers, typists
+from unswayed.vary.people import new_typist, registers, typists
 
 
 class Pinyin(Operator):

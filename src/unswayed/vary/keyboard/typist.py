@@ -11,13 +11,12 @@ from unswayed.base.errors import UsageError
 from unswayed.base.ids import content_id
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Json
-from unswayed.vary.frequency import ranks
 from unswayed.vary.hands import Hands
 from unswayed.vary.keyboard.layouts import LANGUAGES, layout as layout_named, layout_for
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text, in_params
 from unswayed.vary.phone import autocorrected, on_phone
-from unswayed.vary.slip_profile import Profiles, profiles
-from unswayed.vary.words import checked_choice
+from unswayed.vary.slips import Profiles, profiles
+from unswayed.vary.words import checked_choice, word_ranks
 
 _OF_LANGUAGE = {"ru": "ruspellru"}
 # Written without spaces, or composed from several keys: slips of letters and spaces are not what happens there.
@@ -87,7 +86,7 @@ class Typist(Operator):
         found = self._found(self._profile or _OF_LANGUAGE.get(main, "noiseqa")).modes[self._mode]
         if self._phone:
             found = on_phone(found, self._corrects)
-        made = Hands(found, self._layout or layout_for(language), ranks() if main == "en" else {})
+        made = Hands(found, self._layout or layout_for(language), word_ranks() if main == "en" else {})
         self._hands[language] = made
         return made
 

@@ -12,6 +12,7 @@ from unswayed.base.values import Json
 from unswayed.systems.rewrite import Rewriter, rewriting_prompt
 from unswayed.vary.operator import Change, Text, pinned_system, whole_text
 from unswayed.vary.paraphrase.chat import ChatParaphrase
+from unswayed.vary.words import common_ends
 
 PROMPTS = files("unswayed.vary.meaning") / "prompts"
 WAYS = ("replace", "insert", "delete")
@@ -67,12 +68,7 @@ class ChatControl(ChatParaphrase):
 def one_stretch(text: str, new: str, longest: int) -> bool:
     """Do the texts differ, and in one stretch only that is on both sides no longer than this many words?"""
     before, after = _UNIT.findall(text.casefold()), _UNIT.findall(new.casefold())
-    start = 0
-    while start < min(len(before), len(after)) and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
-        end += 1
+    start, end = common_ends(before, after)
     changed = (len(before) - start - end, len(after) - start - end)
     return 0 < max(changed) <= longest
 

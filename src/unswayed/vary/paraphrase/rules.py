@@ -10,9 +10,8 @@ from typing import NamedTuple
 from unswayed.base.edits import Edit, apply
 from unswayed.base.errors import UnknownName
 from unswayed.base.seeds import Stream
-from unswayed.vary.collocations import in_name
 from unswayed.vary.english import BE, HAVE, KIND_OF, Word, forms, kind_of, tagged, tagger
-from unswayed.vary.fitting import Asked
+from unswayed.vary.fitting import Asked, in_name
 from unswayed.vary.operator import Change, Operator, Text, whole_text
 from unswayed.vary.paraphrase._rewrites import contractions, expressions, nominals, orders, voices
 from unswayed.vary.sentence import LONGEST, Rewrite, Sentence, sentences

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Seeds, Stream
-from unswayed.vary.listeners import COMMON_RANK, NUMBER, ListenerProfile, accented, raisable, word_class
+from unswayed.vary.people import ACCENTS, COMMON_RANK, NUMBER, ListenerProfile, add_accent, raisable, word_class
 from unswayed.vary.speech._english_lattice import Lattice, lattice
 from unswayed.vary.spoken._phones import CODES, LETTERS, sound_of
 
@@ -66,7 +66,7 @@ class EnglishSpeaker:
         self._words_by: Lattice = lattice()
         self._each = round(profile.each)
         self._habits: dict[str, float] = {}
-        heard = accented(profile.heard, accent)
+        heard = add_accent(profile.heard, ACCENTS[accent])
         self._heard = {code: _outcomes(heard, name) for name, code in CODES.items()}
         self._added = _outcomes(heard, "")
 

@@ -9,8 +9,8 @@ from unswayed.base.errors import UnknownName
 from unswayed.base.ids import content_id
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Json
-from unswayed.vary.listeners import ACCENTS, listener
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
+from unswayed.vary.people import ACCENTS, listener
 from unswayed.vary.speech._english_speaker import PIECE, EnglishSpeaker
 
 

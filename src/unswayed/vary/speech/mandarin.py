@@ -46,6 +46,6 @@ class Mandarin(Operator):
         if found is None:
             stream = rng.habit("who they are")
             stream.bits()  # not used any more; what follows it is
-            group = self._accent or stream.weighted(list(GROUPS), [share for share, _, _ in GROUPS.values()])
+            group = self._accent or stream.weighted(list(GROUPS), [group.share for group in GROUPS.values()])
             found = self._speakers[rng.person] = MandarinSpeaker(new_speaker(self._people, group, stream))
         return found

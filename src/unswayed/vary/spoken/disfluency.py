@@ -12,10 +12,19 @@ from unswayed.base.errors import UnknownName
 from unswayed.base.ids import content_id
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Example, Json
-from unswayed.vary.disfluencies import AGAIN, BARE, KINDS, disfluencies, only_closed
+from unswayed.vary.disfluencies import (
+    AGAIN,
+    BARE,
+    KINDS,
+    NAMING,
+    Phrase,
+    PhrasePool,
+    disfluencies,
+    only_closed,
+    phrases,
+)
 from unswayed.vary.english import Word, tagged
 from unswayed.vary.operator import Change, Operator, Text
-from unswayed.vary.phrases import NAMING, Phrase, Pool, phrases
 from unswayed.vary.sentence import LONGEST, capital
 
 _NO_CAPITAL = ("i", "i'm", "i've", "i'd", "i'll")
@@ -51,7 +60,7 @@ class Disfluency(Operator):
                 raise UnknownName("kind of disfluency", kind, KINDS)
         self.kinds = [kind for kind in KINDS if kind in chosen]
         self._rates = disfluencies(profile)
-        self._pool = Pool(())
+        self._pool = PhrasePool(())
         self._ways = {
             "opening": self._opening,
             "phrase": self._phrase,
@@ -67,7 +76,7 @@ class Disfluency(Operator):
         return {"profile_id": content_id(msgspec.json.encode(found).decode())}
 
     def take_pool(self, examples: Sequence[Example]) -> None:
-        self._pool = Pool(t for e in examples for t in e.inputs.values() if isinstance(t, str))
+        self._pool = PhrasePool(t for e in examples for t in e.inputs.values() if isinstance(t, str))
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         words = tagged(text.text) if len(text.text) <= LONGEST else ()

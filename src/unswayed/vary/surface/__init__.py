@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
 from importlib.resources import files
 from typing import ClassVar
 
 from unswayed.base.edits import Edit, apply
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Change, Operator, Text
-from unswayed.vary.words import checked_choice, checked_rate, some
+from unswayed.vary.words import checked_choice, checked_rate, some, word_ranks
 
 DATA = files("unswayed.vary.surface") / "data"
-_ENGLISH = files("unswayed.vary") / "spoken" / "data" / "speako_words.tsv.gz"
 LONGEST = 20_000  # characters of a text that are looked at
 _NOTED = 5  # edits that a note names
 
@@ -118,16 +115,9 @@ def in_name(text: str, word: re.Match[str]) -> bool:
     return word[0][0].isupper() and not word[0].isupper() and bool(before) and before[-1] not in '.!?…\n"“'
 
 
-@lru_cache(1)
-def english_words() -> frozenset[str]:
-    """About 50,000 English words, to see whether a change makes another word."""
-    lines = gzip.decompress(_ENGLISH.read_bytes()).decode().splitlines()
-    return frozenset(line.partition("\t")[0] for line in lines)
-
-
 def another_word(new: str, language: str) -> bool:
-    """Is this an English word? Of other languages, nothing is known here."""
-    return language.partition("-")[0] == "en" and new.lower() in english_words()
+    """Is this one of 50,000 English words? Of other languages, nothing is known here."""
+    return language.partition("-")[0] == "en" and new.lower() in word_ranks()
 
 
 def base(language: str) -> str:
