@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
+from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unswayed.base.edits import Edit, OneEach
 from unswayed.base.seeds import AT_ONCE, Stream, Streams, below
-from unswayed.vary.keyboard.layouts import LANGUAGES, KeyRun, Layout, Stroke, layout as layout_named, layout_for
+from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, Stroke, layout as layout_named, layout_for
 from unswayed.vary.operator import Change, Operator, SingleEdits, Text, Texts
 from unswayed.vary.words import checked_rate, picked, some
 
@@ -45,8 +46,13 @@ class Slips(dict[str, tuple[str, ...]]):
     def __missing__(self, written: str) -> tuple[str, ...]:
         """What may come out for a letter, with the marks on it; nothing where the keyboard does not write it."""
         run = self.board.run_at(written, 0)
-        self[written] = found = tuple(self._of(run, written)) if run and run.end == len(written) else ()
-        return found
+        found = []
+        if run and run.end == len(written) and _letters(written):
+            for k, stroke in enumerate(run.strokes):
+                strokes = [(*run.strokes[:k], other, *run.strokes[k + 1 :]) for other in self.near(stroke)]
+                found += [new for slipped in strokes if (new := self.board.compose(slipped, written)) != written]
+        self[written] = tuple(found)
+        return self[written]
 
     @cached_property
     def table(self) -> _Table:
@@ -61,18 +67,9 @@ class Slips(dict[str, tuple[str, ...]]):
     def near(self, stroke: Stroke) -> tuple[Stroke, ...]:
         """The strokes beside a stroke that write letters."""
         if stroke not in self._near:
-            beside = [Stroke(near.key, stroke.level) for near in self.board.neighbours(stroke.key)]
+            beside = [Stroke(key, stroke.level) for key in self.board.neighbours(stroke.key)]
             self._near[stroke] = tuple(other for other in beside if _letters(self.board.written(other)))
         return self._near[stroke]
-
-    def _of(self, run: KeyRun, written: str) -> Iterator[str]:
-        if not _letters(written):
-            return
-        for k, stroke in enumerate(run.strokes):
-            for other in self.near(stroke):
-                new = self.board.compose((*run.strokes[:k], other, *run.strokes[k + 1 :]), written)
-                if new != written:
-                    yield new
 
 
 @lru_cache(64)
@@ -105,18 +102,18 @@ class Adjacent(Operator):
         self._slips: dict[str, Slips] = {}
 
     def _change_one(self, text: Text, rng: Stream) -> Change | None:
-        slips = self._slips_in(text.language)
+        slips, written = self._slips_in(text.language), text.text
         if slips.board.input:
             edits = self._together(text, slips, rng)
         else:
-            places = self._many(text, slips, rng) if self.rate else []
-            places = places or self._one(text.text, slips, rng)
-            edits = [Edit(start, end, rng.choice(slips[text.text[start:end]])) for start, end in places]
+            places = self._drawn_places(text, slips, rng)
+            edits = [Edit(start, end, rng.choice(slips[written[start:end]])) for start, end in places]
         if not edits:
             return None
-        if not text.text.isascii() and not unicodedata.is_normalized("NFC", text.text):
-            edits = [Edit(start, end, _in_form_of(text.text, new)) for start, end, new in edits]
-        notes = [f"{text.text[start:end]}→{new} at {start}" for start, end, new in edits[:5]]
+        composed = written.isascii() or unicodedata.is_normalized("NFC", written)
+        if not composed and unicodedata.is_normalized("NFD", written):  # letters and marks apart, as the text has them
+            edits = [Edit(start, end, unicodedata.normalize("NFD", new)) for start, end, new in edits]
+        notes = [f"{written[start:end]}→{new} at {start}" for start, end, new in edits[:5]]
         return Change(tuple(edits), ", ".join(notes))
 
     def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
@@ -157,22 +154,20 @@ class Adjacent(Operator):
             slips = self._slips[language] = slips_on(layout_for(language).name)
         return slips
 
-    def _many(self, text: Text, slips: Slips, rng: Stream) -> list[tuple[int, int]]:
-        written = text.text
-        if self.words == 1:
-            places = _places(written, range(len(written)), slips)
-            return [place for place in places if rng.random() < self.rate]
-        letters = [i for start, end in some(text.tokens, self.words, rng) for i in range(start, end)]
-        return _places(written, [letters[k] for k in picked(len(letters), self.rate, rng)], slips)
-
-    def _one(self, text: str, slips: Slips, rng: Stream) -> list[tuple[int, int]]:
-        """A random letter's place. Guessing finds one at once in most texts, and each letter as likely as any."""
-        for _ in range(_GUESSES if text else 0):
-            found = _places(text, (rng.below(len(text)),), slips)
-            if found:
-                return found
-        letters = _places(text, range(len(text)), slips)
-        return [rng.choice(letters)] if letters else []
+    def _drawn_places(self, text: Text, slips: Slips, rng: Stream) -> list[tuple[int, int]]:
+        """The places of the letters that slip: at the rate, or else of a random one, each as likely as any."""
+        written, places = text.text, list[tuple[int, int]]()
+        if self.rate and self.words == 1:
+            places = [place for place in _places(written, range(len(written)), slips) if rng.random() < self.rate]
+        elif self.rate:
+            letters = [i for start, end in some(text.tokens, self.words, rng) for i in range(start, end)]
+            places = _places(written, [letters[k] for k in picked(len(letters), self.rate, rng)], slips)
+        for _ in range(_GUESSES if written and not places else 0):
+            if places := _places(written, (rng.below(len(written)),), slips):  # in most texts at once
+                break
+        if not places and (every := _places(written, range(len(written)), slips)):
+            places = [rng.choice(every)]
+        return places
 
     def _together(self, text: Text, slips: Slips, rng: Stream) -> list[Edit]:
         """Slips among keys that write syllables together: what comes out is composed again."""
@@ -189,7 +184,11 @@ class Adjacent(Operator):
             for k in places:
                 strokes[k] = rng.choice(slips.near(strokes[k]))
             before = text.text[run.start : run.end]
-            edits += _difference(run.start, before, slips.board.compose(strokes, before))
+            after = slips.board.compose(strokes, before)
+            if before != after:  # the part that changed
+                head = len(commonprefix((before, after)))
+                tail = len(commonprefix((before[head:][::-1], after[head:][::-1])))
+                edits.append(Edit(run.start + head, run.end - tail, after[head : len(after) - tail]))
         return edits
 
 
@@ -204,11 +203,6 @@ def _plain_letters(texts: Texts) -> tuple[NDArray[Any], NDArray[np.int64], NDArr
         plain = np.array([text.isascii() for text in texts.strings])
         codes[:-1][~np.repeat(plain, sizes)] = _PLAIN
     return codes, np.where(sizes > 0, starts, len(codes) - 1), sizes.astype(np.uint64)
-
-
-def _in_form_of(text: str, new: str) -> str:
-    """Letters and marks apart where the text has them so."""
-    return unicodedata.normalize("NFD", new) if unicodedata.is_normalized("NFD", text) else new
 
 
 def _places(text: str, at: Iterable[int], slips: Slips) -> list[tuple[int, int]]:
@@ -227,16 +221,3 @@ def _places(text: str, at: Iterable[int], slips: Slips) -> list[tuple[int, int]]
         if slips[text[i:end]]:
             places.append((i, end))
     return places
-
-
-def _difference(start: int, before: str, after: str) -> list[Edit]:
-    """The part of a text that changed, as an edit; none if nothing did."""
-    if before == after:
-        return []
-    head = 0
-    while head < min(len(before), len(after)) and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
-        tail += 1
-    return [Edit(start + head, start + len(before) - tail, after[head : len(after) - tail])]

@@ -1,5 +1,7 @@
 """Keyboard layouts of the world: all by name, the one that writers of a language are likely to have, and their keys.
 
+Some come with an input method that composes: Hangul from the jamo of a two-set keyboard, kana from Latin letters.
+
 Keys are named by their ISO 9995 positions: D03 is the third key of the upper row of letters. The table comes from CLDR,
 under the licence beside it; `tools/make_layouts.py` makes it.
 """
@@ -14,18 +16,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from math import hypot
 from typing import NamedTuple
 
 from unswayed.base.errors import UnknownName
-from unswayed.vary.keyboard.layouts.composing import (
-    hangul_keys,
-    hangul_text,
-    kana_text,
-    romaji_keys,
-    to_hiragana,
-    to_katakana,
-)
 
 _FOLDER = files("unswayed.vary.keyboard.layouts")
 _CHOSEN = tomllib.loads((_FOLDER / "languages.toml").read_text("utf-8"))
@@ -37,11 +30,53 @@ _HANGUL = re.compile(r"[\uac00-\ud7a3\u3131-\u3163]+|[\u1100-\u11ff]+")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30fc]")
 _KATAKANA = re.compile(r"[\u30a1-\u30fa]")
 _KANA_RUN = re.compile(r"[\u30a1-\u30faー\u3099\u309a]+|[\u3041-\u3096ー\u3099\u309a]+")
+# Hangul: the jamo that begin a syllable, its vowels, and those that end it.
+_LEADS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
+_VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
+_TAILS = " ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
+# Letters that take two keys.
+_TWO_KEYS = {
+    "ㅘ": "ㅗㅏ", "ㅙ": "ㅗㅐ", "ㅚ": "ㅗㅣ", "ㅝ": "ㅜㅓ", "ㅞ": "ㅜㅔ", "ㅟ": "ㅜㅣ", "ㅢ": "ㅡㅣ",
+    "ㄳ": "ㄱㅅ", "ㄵ": "ㄴㅈ", "ㄶ": "ㄴㅎ", "ㄺ": "ㄹㄱ", "ㄻ": "ㄹㅁ", "ㄼ": "ㄹㅂ", "ㄽ": "ㄹㅅ", "ㄾ": "ㄹㅌ",
+    "ㄿ": "ㄹㅍ", "ㅀ": "ㄹㅎ", "ㅄ": "ㅂㅅ",
+}  # fmt: skip
+_FROM_TWO_KEYS = {keys: letter for letter, keys in _TWO_KEYS.items()}
+_FIRST_SYLLABLE = 0xAC00
+
+# Kana in Latin letters.
+_KANA_ROWS = {
+    "": "あいうえお",
+    "k": "かきくけこ",
+    "s": "さしすせそ",
+    "t": "たちつてと",
+    "n": "なにぬねの",
+    "h": "はひふへほ",
+    "m": "まみむめも",
+    "r": "らりるれろ",
+    "g": "がぎぐげご",
+    "z": "ざじずぜぞ",
+    "d": "だぢづでど",
+    "b": "ばびぶべぼ",
+    "p": "ぱぴぷぺぽ",
+    "x": "ぁぃぅぇぉ",
+}
+# Spelled as in Hepburn, which most people type; the regular spelling is understood too.
+_HEPBURN = {"し": "shi", "ち": "chi", "つ": "tsu", "ふ": "fu", "じ": "ji"}
+_OTHER_KANA = {
+    "ya": "や", "yu": "ゆ", "yo": "よ", "wa": "わ", "wo": "を", "nn": "ん", "-": "ー", "vu": "ゔ", "xtu": "っ",
+    "xya": "ゃ", "xyu": "ゅ", "xyo": "ょ", "xwa": "ゎ", "fa": "ふぁ", "fi": "ふぃ", "fe": "ふぇ", "fo": "ふぉ",
+    "je": "じぇ", "she": "しぇ", "che": "ちぇ", "thi": "てぃ", "dhi": "でぃ", "twu": "とぅ", "dwu": "どぅ",
+    "wi": "うぃ", "we": "うぇ", "va": "ゔぁ", "vi": "ゔぃ", "ve": "ゔぇ", "vo": "ゔぉ", "tsa": "つぁ", "dhu": "でゅ",
+}  # fmt: skip
+_GLIDES = dict(zip("kstnhmrgzbp", "きしちにひみりぎじびぴ", strict=True))
+_FULL_WIDTH = str.maketrans({chr(c): chr(c + 0xFEE0) for c in range(ord("!"), ord("~") + 1)})
+_TO_KATAKANA = {c: c + 0x60 for c in range(0x3041, 0x3097)}
+_TO_HIRAGANA = {c + 0x60: c for c in range(0x3041, 0x3097)}
+
 SPACE = "A03"
 _ROWS = {"E": 0, "D": 1, "C": 2, "B": 3, "A": 4}  # from the digits down
 _SET_IN = (0.0, 0.5, 0.75, 1.25, 3.5)  # how far each row is set in, in keys
 _SPACE_REACH = 3.0  # half of the space bar's width
-_FINGERS = ("little", "ring", "middle", "index", "index", "index", "index", "middle", "ring", "little")
 
 
 def key_row(key: str) -> int:
@@ -54,21 +89,9 @@ def key_position(key: str) -> tuple[float, int]:
     return int(key[1:]) + _SET_IN[key_row(key)], key_row(key)
 
 
-def key_distance(a: str, b: str) -> float:
-    """How far two keys are apart; the space bar is as near as its nearest part."""
-    (x, y), (x2, y2) = key_position(a), key_position(b)
-    across = abs(x - x2)
-    return hypot(max(0.0, across - _SPACE_REACH) if SPACE in (a, b) else across, y - y2)
-
-
 def key_hand(key: str) -> str:
     """`left` or `right`, as taught for touch typing; the space bar is for `either` thumb."""
     return "either" if key == SPACE else "left" if int(key[1:]) <= 5 else "right"
-
-
-def key_finger(key: str) -> str:
-    """`little`, `ring`, `middle`, `index` or `thumb`."""
-    return "thumb" if key == SPACE else _FINGERS[min(max(int(key[1:]), 1), 10) - 1]
 
 
 def keys_touch(a: str, b: str) -> bool:
@@ -83,13 +106,6 @@ class Stroke(NamedTuple):
 
     key: str
     level: int = 0
-
-
-class Near(NamedTuple):
-    """A key beside another, and how far their middles are apart, in keys."""
-
-    key: str
-    distance: float
 
 
 class KeyRun(NamedTuple):
@@ -125,19 +141,17 @@ class Layout:
         for typed, char in sorted(dead.items(), key=lambda pair: len(pair[0])):
             self._dead_for.setdefault(char, typed)
         self._known: dict[str, tuple[Stroke, ...] | None] = {}
-        self._near: dict[str, tuple[Near, ...]] = {}
+        self._near: dict[str, tuple[str, ...]] = {}
 
     def written(self, stroke: Stroke) -> str:
         """What one stroke writes; nothing if the key has nothing at that level."""
         levels = self.keys.get(stroke.key, ())
         return levels[stroke.level] if stroke.level < len(levels) else ""
 
-    def neighbours(self, key: str) -> tuple[Near, ...]:
+    def neighbours(self, key: str) -> tuple[str, ...]:
         """The keys beside this one, row by row from the top."""
         if key not in self._near:
-            self._near[key] = tuple(
-                Near(other, key_distance(key, other)) for other in self.keys if keys_touch(key, other)
-            )
+            self._near[key] = tuple(other for other in self.keys if keys_touch(key, other))
         return self._near[key]
 
     def strokes(self, char: str) -> tuple[Stroke, ...] | None:
@@ -181,34 +195,29 @@ class Layout:
     def runs(self, text: str) -> Iterator[KeyRun]:
         """The stretches of a text that are typed together: characters, or words of syllables and kana."""
         pattern = {"hangul": _HANGUL, "romaji": _KANA_RUN, "kana": _KANA_RUN}.get(self.input)
+        spans = [found.span() for found in pattern.finditer(text)] if pattern else []
         at = 0
-        for found in pattern.finditer(text) if pattern else ():
-            yield from self._characters(text, at, found.start())
-            yield from self._run(text, found.start(), found.end())
-            at = found.end()
-        yield from self._characters(text, at, len(text))
+        for start, end in [*spans, (len(text), len(text))]:
+            while at < start:
+                run = self.run_at(text, at)
+                if run:
+                    yield run
+                at = run.end if run else at + 1
+            yield from self._composed(text, start, end)
+            at = end
 
-    def _run(self, text: str, start: int, end: int) -> Iterator[KeyRun]:
+    def _composed(self, text: str, start: int, end: int) -> Iterator[KeyRun]:
         """Syllables or kana together if they come back as they were, otherwise one by one."""
         said = text[start:end]
         plain = unicodedata.normalize("NFC", said)
-        typed = {"hangul": hangul_keys, "romaji": romaji_keys, "kana": to_hiragana}[self.input](plain)
+        typed = {"hangul": hangul_keys, "romaji": romaji_keys, "kana": to_hiragana}[self.input](plain) if said else ""
         found = [self.strokes(c) for c in typed or ""]
         known = tuple(stroke for strokes in found if strokes for stroke in strokes)
         if known and all(found) and self.compose(known, said) == said:
             yield KeyRun(start, end, known)
         elif end - start > 1 and plain == said:
             for at in range(start, end):
-                yield from self._run(text, at, at + 1)
-
-    def _characters(self, text: str, start: int, end: int) -> Iterator[KeyRun]:
-        """The characters from `start` to `end` that have strokes, one by one."""
-        at = start
-        while at < end:
-            run = self.run_at(text, at)
-            if run:
-                yield run
-            at = run.end if run else at + 1
+                yield from self._composed(text, at, at + 1)
 
     def run_at(self, text: str, at: int) -> KeyRun | None:
         """The character at a place, with the marks on it where a key or dead key writes both."""
@@ -221,6 +230,127 @@ class Layout:
                 return KeyRun(at, end, strokes)
         strokes = self.strokes(text[at])
         return KeyRun(at, at + 1, strokes) if strokes else None
+
+
+def hangul_keys(text: str) -> str:
+    """The letters typed for a text of syllables and single jamo, one for each key."""
+    typed = []
+    for c in text:
+        at = ord(c) - _FIRST_SYLLABLE
+        letters = c
+        if 0 <= at < 11172:
+            letters = _LEADS[at // 588] + _VOWELS[at % 588 // 28] + _TAILS[at % 28].strip()
+        typed += [_TWO_KEYS.get(letter, letter) for letter in letters]
+    return "".join(typed)
+
+
+def hangul_text(typed: str) -> str:
+    """What the input method makes of typed jamo: a consonant before a vowel begins the next syllable."""
+    out: list[str] = []
+    first = vowel = last = ""
+
+    def close() -> None:
+        nonlocal first, vowel, last
+        if first and vowel:
+            at = (_LEADS.index(first) * 21 + _VOWELS.index(vowel)) * 28
+            out.append(chr(_FIRST_SYLLABLE + at + (_TAILS.index(last) if last else 0)))
+        else:
+            out.append(first + vowel)
+        first = vowel = last = ""
+
+    for c in typed:
+        if c in _VOWELS:
+            if last:  # its consonant, or the second half of it, begins this syllable
+                halves = _TWO_KEYS.get(last, last)
+                last, moved = halves[:-1], halves[-1]
+                close()
+                first, vowel = moved, c
+            elif vowel and vowel + c in _FROM_TWO_KEYS:
+                vowel = _FROM_TWO_KEYS[vowel + c]
+            else:
+                if vowel:
+                    close()
+                vowel = c
+        elif c in _LEADS:
+            if first and vowel and c in _TAILS and not last:
+                last = c
+            elif last + c in _FROM_TWO_KEYS and last:
+                last = _FROM_TWO_KEYS[last + c]
+            else:
+                if first or vowel:
+                    close()
+                first = c
+        else:
+            close()
+            out.append(c)
+    close()
+    return "".join(out)
+
+
+@lru_cache(1)
+def _kana_tables() -> tuple[dict[str, str], dict[str, str]]:
+    """Keys by kana, as people type them, and kana by keys."""
+    kana = dict(_OTHER_KANA)
+    for consonant, row in _KANA_ROWS.items():
+        kana |= {consonant + vowel: c for vowel, c in zip("aiueo", row, strict=True)}
+    for consonant, c in _GLIDES.items():
+        kana |= {f"{consonant}y{vowel}": c + small for vowel, small in zip("auo", "ゃゅょ", strict=True)}
+    for start, c in (("sh", "し"), ("ch", "ち"), ("j", "じ")):
+        kana |= {start + vowel: c + small for vowel, small in zip("auo", "ゃゅょ", strict=True)}
+    keys = {c: typed for typed, c in kana.items()} | _HEPBURN  # the last spelling of two is the one people use
+    return keys, kana | {typed: c for c, typed in _HEPBURN.items()}
+
+
+def to_katakana(text: str) -> str:
+    """The text with its hiragana as katakana."""
+    return text.translate(_TO_KATAKANA)
+
+
+def to_hiragana(text: str) -> str:
+    """The text with its katakana as hiragana."""
+    return text.translate(_TO_HIRAGANA)
+
+
+def romaji_keys(text: str) -> str | None:
+    """The keys that people press for these kana, or None where one can't be typed so."""
+    table, _ = _kana_tables()
+    text = to_hiragana(text)
+    typed, at = "", 0
+    while at < len(text):
+        if text[at] == "っ":
+            after = romaji_keys(text[at + 1 : at + 3]) or romaji_keys(text[at + 1 : at + 2]) or ""
+            if after and after[0] not in "aiueon-x":
+                typed, at = typed + after[0], at + 1
+                continue
+        if text[at] == "ん":
+            after = romaji_keys(text[at + 1 : at + 2]) or ""
+            typed, at = typed + ("n" if after and after[0] not in "aiueony" else "nn"), at + 1
+            continue
+        size = 2 if text[at : at + 2] in table else 1
+        if text[at : at + size] not in table:
+            return None
+        typed, at = typed + table[text[at : at + size]], at + size
+    return typed
+
+
+def kana_text(typed: str) -> str:
+    """What the input method writes for these keys. Letters that make no kana stay, in full width."""
+    _, table = _kana_tables()
+    out, at = "", 0
+    while at < len(typed):
+        size = next((n for n in (3, 2, 1) if typed[at : at + n] in table), 0)
+        if size:
+            out, at = out + table[typed[at : at + size]], at + size
+            continue
+        c, after = typed[at], typed[at + 1 : at + 2]
+        if c == "n" and after not in ("a", "i", "u", "e", "o", "y"):
+            out += "ん"
+        elif c == after and c.isalpha():
+            out += "っ"
+        else:
+            out += c.translate(_FULL_WIDTH)
+        at += 1
+    return out
 
 
 @lru_cache(1)
