@@ -325,7 +325,7 @@ class Keys:
             if strokes and len(strokes) == 1:
                 key = strokes[0].key
                 for other in self.board.neighbours(key):
-                    new, same_row = self.board.written(Stroke(other.key)), key_row(other.key) == key_row(key)
+                    new, same_row = self.board.written(Stroke(other)), key_row(other) == key_row(key)
                     if len(new) == 1 and (new.isalpha() or (same_row and (new.isalnum() or new in ";,./["))):
                         (across if same_row else along).append(new)
             self._near[c] = across, along

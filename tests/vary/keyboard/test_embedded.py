@@ -52,7 +52,7 @@ def slow_best(method: Embedded, keys: str) -> str | None:
         for at in range(len(units)):
             here = sorted(beams[at], reverse=True)[:_BEAM]
             for end in range(at + 1, min(len(units), at + _LONGEST) + 1):
-                for word, score in method._words(units[at:end])[:_BEAM]:
+                for word, score in method._stretch_words(units[at:end])[1][:_BEAM]:
                     beams[end] += [(before + score - _WORD_COST, text + word) for before, text in here]
         for score, text in sorted(beams[-1], reverse=True)[:_BEAM]:
             found[text] = max(found.get(text, -1e9), score - penalty)

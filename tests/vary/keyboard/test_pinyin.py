@@ -12,10 +12,9 @@ from unswayed.base.seeds import Seeds, Stream
 from unswayed.lab.calibration.pinyin_typist import count_slips, fit_pinyin_typist
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.chinese_slips import slips
-from unswayed.vary.keyboard._pinyin_typist import PinyinTypist, slip_keys
 from unswayed.vary.keyboard.homophone import Homophone, homophones
 from unswayed.vary.keyboard.ime import missing_file, open_engine
-from unswayed.vary.keyboard.pinyin import Pinyin
+from unswayed.vary.keyboard.pinyin import Pinyin, PinyinTypist, slip_keys
 from unswayed.vary.operator import UNALTERED, Text
 from unswayed.vary.people import TYPED_MARKS, WORD_KINDS, Sitting, typists
 

@@ -18,8 +18,8 @@ from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
 from unswayed.vary.chinese import han, lexicon
 from unswayed.vary.chinese_slips import Slip, slips
-from unswayed.vary.keyboard._pinyin_typist import PinyinTypist
 from unswayed.vary.keyboard.ime import Engine
+from unswayed.vary.keyboard.pinyin import PinyinTypist
 from unswayed.vary.people import (
     TYPED_CLASSES,
     TYPED_MARKS,

@@ -12,16 +12,12 @@ from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.words import cased, checked_rate, some
 
 _DATA = files("unswayed.vary.keyboard") / "data"
-
-
-def _lines(name: str) -> list[str]:
-    return (_DATA / name).read_text("utf-8").splitlines()
-
-
 # Mistakes that go with the sound or the look of a word: where, what is written instead, and an example.
-_RULES = [(re.compile(where), new) for where, new, _ in (line.split("\t") for line in _lines("misspelling_rules.tsv"))]
+_ROWS = [line.split("\t") for line in (_DATA / "misspelling_rules.tsv").read_text("utf-8").splitlines()]
+_RULES = [(re.compile(where), new) for where, new, _ in _ROWS]
 # Frequent words with their wrong spellings.
-LISTED = {word: tuple(wrong) for word, *wrong in map(str.split, _lines("misspellings.txt"))}
+_LINES = (_DATA / "misspellings.txt").read_text("utf-8").splitlines()
+LISTED = {word: tuple(wrong) for word, *wrong in map(str.split, _LINES)}
 
 
 @lru_cache(maxsize=65_536)
@@ -60,22 +56,11 @@ class Misspell(Operator):
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         # One by one: for a block of texts as columns this was no faster end to end.
+        words = [word for word in _WORD.finditer(text.text) if misspellings(word[0].lower())]
         edits = []
-        for start, end, word in some(_misspelt(text.text), self.rate, rng):
-            edits.append(Edit(start, end, cased(_wrong(word.lower(), rng), word)))
+        for word in some(words, self.rate, rng):
+            small = word[0].lower()
+            wrong = rng.habit(small).choice(misspellings(small))  # the person of the draw always misspells it so
+            edits.append(Edit(*word.span(), cased(wrong, word[0])))
         notes = [f"{text.text[start:end]}→{new}" for start, end, new in edits]
         return Change(tuple(edits), ", ".join(notes)) if edits else None
-
-
-_Place = tuple[int, int, str]  # where a word begins and ends, and the word
-
-
-def _misspelt(text: str) -> list[_Place]:
-    """The words of a text that have wrong spellings."""
-    words = [(word.start(), word.end(), word[0]) for word in _WORD.finditer(text)]
-    return [place for place in words if misspellings(place[2].lower())]
-
-
-def _wrong(word: str, rng: Stream) -> str:
-    """How the person of the draw misspells a word: always in the same way."""
-    return rng.habit(word).choice(misspellings(word))

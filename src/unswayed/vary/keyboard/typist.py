@@ -52,7 +52,7 @@ class Typist(Operator):
         self._profile = profile
         self._hands: dict[str, Hands] = {}
         if profile:
-            self._found(profile)
+            self._profiles_named(profile)
 
     @classmethod
     def pinned(cls, params: dict[str, Json]) -> dict[str, Json]:
@@ -62,7 +62,7 @@ class Typist(Operator):
         return {"profile_id": content_id("\n".join(found))}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        hands = self._hands.get(text.language) or self._made(text.language)
+        hands = self._hands.get(text.language) or self._hands_for(text.language)
         edits: Sequence[Edit] = hands.type(text.text, rng, rng.habit("") if self._one else None)
         if not edits:
             return UNALTERED
@@ -77,20 +77,20 @@ class Typist(Operator):
         notes = [f"{text.text[start:end]}→{new} at {start}" for start, end, new in edits[:_NOTED]]
         return Change(tuple(edits), ", ".join(notes))
 
-    def _made(self, language: str) -> Hands:
+    def _hands_for(self, language: str) -> Hands:
         """The hands for a language, made when it is first met."""
         main = language.split("-")[0]
         if self._corrects and main != "en":
             wanted = in_params(autocorrect="false")
             raise UsageError(f"keyboard/typist corrects on a phone in English only, not in {language}. Use {wanted}.")
-        found = self._found(self._profile or _OF_LANGUAGE.get(main, "noiseqa")).modes[self._mode]
+        found = self._profiles_named(self._profile or _OF_LANGUAGE.get(main, "noiseqa")).modes[self._mode]
         if self._phone:
             found = on_phone(found, self._corrects)
         made = Hands(found, self._layout or layout_for(language), word_ranks() if main == "en" else {})
         self._hands[language] = made
         return made
 
-    def _found(self, name: str) -> Profiles:
+    def _profiles_named(self, name: str) -> Profiles:
         found = profiles(name)
         if self._mode not in found.modes:
             has = " and ".join(found.modes) or "none"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 from operator import itemgetter
@@ -14,6 +13,7 @@ from unswayed.vary.keyboard.ime import MAX_CACHED_KEYS, MAX_KEYS, UNRANKED, Cand
 
 _BEAM = 4  # readings of the keys, and whole conversions, that are kept
 _WORD_COST = 18.0  # log of the running words counted, so that one long word goes before two short ones
+_LETTER_COST = 2.0  # of a letter that stands for a syllable, where a syllable costs 1
 _CUT_COST = 3.0  # a letter that stands for a syllable makes a word less likely than typing it out does
 _MOST_WORDS = 30  # words looked at for one stretch of keys
 _KEPT = 20_000  # stretches of units whose words are kept
@@ -35,11 +35,20 @@ class Embedded(Engine):
     def __init__(self, words: Lexicon, phrases: Lexicon) -> None:
         super().__init__()
         self._lexicon, self._phrases = words, phrases
-        self._stretch = lru_cache(_KEPT)(self._with_likeliest)
+        self._stretch = lru_cache(_KEPT)(self._stretch_words)
         self._firsts: dict[str, Candidate | None] = {}
-        self._ceilings = _ceilings(words.highest, phrases.highest)
         self._initials: dict[str, frozenset[str]] = {}
-        self._costs = _costs(words.syllables)
+        # What it costs to read keys as one unit, a syllable or letters that stand for one; 0 if a syllable begins so.
+        begun = {syllable[:end]: 0.0 for syllable in words.syllables for end in range(1, len(syllable))}
+        letters = [*(c for c in ascii_lowercase if c not in "iuv"), "zh", "ch", "sh"]
+        self._costs = begun | dict.fromkeys(letters, _LETTER_COST) | dict.fromkeys(words.syllables, 1.0)
+        # The highest score that words could have for so many units, were each the commonest of its length.
+        self._ceilings = highest = [-1e9] * (MAX_KEYS + 1)
+        for commonest in (words.highest, phrases.highest):
+            for size, count in enumerate(commonest, 1):
+                highest[size] = max(highest[size], count - _WORD_COST)
+        for size in range(2, MAX_KEYS + 1):
+            highest[size] = max(highest[size], *(highest[k] + highest[size - k] for k in range(1, size // 2 + 1)))
 
     @classmethod
     def open(cls) -> Self:
@@ -49,17 +58,15 @@ class Embedded(Engine):
         if keys not in self._firsts:
             if len(self._firsts) >= MAX_CACHED_KEYS:
                 self._firsts.clear()
-            self._firsts[keys] = self._first(keys) if typable(keys) else None
+            self._firsts[keys] = self._look_up_first(keys) if typable(keys) else None
         return self._firsts[keys]
 
-    def _first(self, keys: str) -> Candidate | None:
+    def _look_up_first(self, keys: str) -> Candidate | None:
         """What `_look_up` puts first, without the rest of its list."""
         readings = self._readings(keys)
-        if not readings:
-            return None
         best = self._best(readings)
         if best is None:
-            return next(iter(self._look_up(keys, 1)), None)
+            return next(iter(self._look_up(keys, 1)), None) if readings else None
         size, used = len(best), (-1e9, len(keys))
         for penalty, spelled, ends in readings:
             for text, score in self._stretch(spelled[:size])[1] if size <= min(len(spelled), _LONGEST) else ():
@@ -82,14 +89,19 @@ class Embedded(Engine):
                     if before is None or value > before:
                         offers[text] = value
         found = [] if best is None else [Candidate(best, offers.pop(best, (0.0, len(keys)))[1])]
-        return [*found, *_highest(offers, n - len(found))][:n]
+        # The offers with the highest values; of equal ones those that came first.
+        values, wanted = sorted([value for value, _ in offers.values()], reverse=True), n - len(found)
+        least = values[wanted - 1] if 0 < wanted < len(values) else -1e9
+        few = [(value, text, end) for text, (value, end) in offers.items() if value >= least]
+        found += [Candidate(text, end) for _, text, end in sorted(few, key=_first, reverse=True)[:wanted]]
+        return found[:n]
 
     def _best(self, readings: list[Reading]) -> str | None:
         """The likeliest text for all of the keys."""
         found: dict[str, float] = {}
         least = -1e9
         for penalty, spelled, _ in readings:
-            cut = penalty - len(spelled)  # as `_costs` has it
+            cut = penalty - len(spelled)  # how many units are letters
             if self._ceilings[len(spelled)] - _CUT_COST * cut - penalty < least - _SAME:
                 continue  # even its commonest words would be too rare
             for score, text in self._conversions(spelled, least + penalty):
@@ -118,7 +130,16 @@ class Embedded(Engine):
                         break  # nothing begins so
                     if cost:
                         beams[end] += [(way[0] + cost, way, unit, end) for way in here]
-        return [_followed(way) for way in sorted(beams[-1], key=_first)[:_BEAM]]
+        readings: list[Reading] = []
+        for way in sorted(beams[-1], key=_first)[:_BEAM]:
+            cost, units, ends = way[0], list[str](), list[int]()
+            while way[1] is not None:
+                _, before, unit, end = way
+                units.append(unit)
+                ends.append(end)
+                way = before
+            readings.append((cost, tuple(units[::-1]), tuple(ends[::-1])))
+        return readings
 
     def _conversions(self, spelled: tuple[str, ...], least: float) -> list[tuple[float, str]]:
         """The likeliest text for all of the units, and those that are as likely, the first of which is the last by name.
@@ -150,21 +171,18 @@ class Embedded(Engine):
             )
         return found
 
-    def _with_likeliest(self, units: tuple[str, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-        """The likeliest few of the words that these units may stand for, which are equally likely, and all of them."""
-        words = self._words(units)
-        return tuple([word for word in words[:_BEAM] if word[1] >= words[0][1] - _SAME]), words
-
-    def _words(self, units: tuple[str, ...]) -> tuple[Word, ...]:
-        """The words that these units may stand for, with their scores, best first."""
+    def _stretch_words(self, units: tuple[str, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+        """The words that these units may stand for, best first: the likeliest few, which are equally likely, and all."""
         syllables = self._lexicon.syllables
         cut = [unit not in syllables for unit in units]
-        if True not in cut:
-            return tuple(self._spelled(APART.join(units))[:_MOST_WORDS])
-        words, phrases = self._lexicon.abbreviated(units, cut), self._phrases.abbreviated(units, cut)
-        found = sorted(words + phrases, key=_first) if phrases else words
-        cost = _CUT_COST * sum(cut)
-        return tuple([(word, -rare - cost) for rare, word in found[:_MOST_WORDS]])
+        if True in cut:
+            rows, phrases = self._lexicon.abbreviated(units, cut), self._phrases.abbreviated(units, cut)
+            found = sorted(rows + phrases, key=_first) if phrases else rows
+            cost = _CUT_COST * sum(cut)
+            words = tuple([(word, -rare - cost) for rare, word in found[:_MOST_WORDS]])
+        else:
+            words = tuple(self._spelled(APART.join(units))[:_MOST_WORDS])
+        return tuple([word for word in words[:_BEAM] if word[1] >= words[0][1] - _SAME]), words
 
     def rank(self, word: str, syllables: tuple[str, ...]) -> int:
         for i, (other, _) in enumerate(self._spelled(APART.join(syllables))):
@@ -178,34 +196,8 @@ class Embedded(Engine):
         return sorted(words + phrases, key=lambda pair: -pair[1]) if phrases else words
 
 
-def _costs(syllables: Iterable[str]) -> dict[str, float]:
-    """What it costs to read keys as one unit, a syllable or letters that stand for one; 0 if a syllable begins so."""
-    begun = {syllable[:end]: 0.0 for syllable in syllables for end in range(1, len(syllable))}
-    letters = [c for c in ascii_lowercase if c not in "iuv"]
-    return {**begun, **dict.fromkeys((*letters, "zh", "ch", "sh"), 2.0), **dict.fromkeys(syllables, 1.0)}
-
-
-def _followed(way: _Way) -> Reading:
-    """The whole reading that a way is the end of."""
-    cost, units, ends = way[0], [], []
-    while way[1] is not None:
-        _, before, unit, end = way
-        units.append(unit)
-        ends.append(end)
-        way = before
-    return cost, tuple(units[::-1]), tuple(ends[::-1])
-
-
 def _initials(spelled: tuple[str, ...]) -> str:
     return "".join([unit[0] for unit in spelled])
-
-
-def _highest(offers: dict[str, tuple[float, int]], n: int) -> list[Candidate]:
-    """The offers with the highest values, so many of them; of equal ones those that came first."""
-    values = sorted([value for value, _ in offers.values()], reverse=True)
-    least = values[n - 1] if 0 < n < len(values) else -1e9
-    few = [(value, text, end) for text, (value, end) in offers.items() if value >= least]
-    return [Candidate(text, end) for _, text, end in sorted(few, key=_first, reverse=True)[:n]]
 
 
 def _level(ways: list[tuple[float, str]]) -> list[tuple[float, str]]:
@@ -214,14 +206,3 @@ def _level(ways: list[tuple[float, str]]) -> list[tuple[float, str]]:
         return ways
     least = max(ways)[0] - _SAME
     return sorted([way for way in ways if way[0] >= least], reverse=True)[:_BEAM]
-
-
-def _ceilings(*lists: list[float]) -> list[float]:
-    """The highest score that words could have for so many units, were each the commonest of its length."""
-    highest = [-1e9] * (MAX_KEYS + 1)
-    for commonest in lists:
-        for size, count in enumerate(commonest, 1):
-            highest[size] = max(highest[size], count - _WORD_COST)
-    for size in range(2, MAX_KEYS + 1):
-        highest[size] = max(highest[size], *(highest[k] + highest[size - k] for k in range(1, size // 2 + 1)))
-    return highest
