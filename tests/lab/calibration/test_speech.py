@@ -15,8 +15,7 @@ from unswayed.cli.calibrate import command
 from unswayed.lab.calibration.mandarin_speaker import count_speech, fit_speaker
 from unswayed.lab.realism.aligned import read_people
 from unswayed.vary.people import SPOKEN_CLASSES, Speakers, read_profiles, speakers, spoken_class
-from unswayed.vary.speech._mandarin_speaker import MandarinSpeaker
-from unswayed.vary.speech.mandarin import Mandarin
+from unswayed.vary.speech.mandarin import Mandarin, MandarinSpeaker
 
 WORDS = ["我们", "今天", "公司", "银行", "怎么", "可以", "还款", "提现", "账户", "支付", "使用", "因为", "问题", "时间"]
 WORDS += ["工作", "发展", "国家", "经济", "社会", "学生", "农民", "记者", "振兴", "獬豸"]

@@ -19,8 +19,7 @@ from unswayed.lab.calibration.profiles import fit_listener_file
 from unswayed.vary.operator import Text
 from unswayed.vary.people import LISTENERS, listener
 from unswayed.vary.speech._english_lattice import lattice
-from unswayed.vary.speech._english_speaker import look_up_word, other_forms, rewrite_word
-from unswayed.vary.speech.english import English
+from unswayed.vary.speech.english import English, look_up_word, other_forms, rewrite_word
 
 SEEDS = Seeds(3, "speech/english", 1)
 SHARED = Path(__file__).parents[4] / "shared/data"

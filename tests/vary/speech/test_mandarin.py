@@ -13,6 +13,7 @@ from unswayed.base.errors import DataError, UsageError
 from unswayed.base.seeds import Seeds
 from unswayed.vary.operator import Text
 from unswayed.vary.people import GROUPS, add_accent, speakers, spoken_class
+from unswayed.vary.speech import HardWords, mishearing_chance, word_hardness
 from unswayed.vary.speech._mandarin_recogniser import (
     Ear,
     SimulatedRecogniser,
@@ -22,14 +23,14 @@ from unswayed.vary.speech._mandarin_recogniser import (
     pronounced,
     split_syllable,
 )
-from unswayed.vary.speech._mandarin_speaker import (
+from unswayed.vary.speech.mandarin import (
+    Mandarin,
     MandarinSpeaker,
     closing_mark,
     numeral_value,
     other_writings,
     split_text,
 )
-from unswayed.vary.speech.mandarin import Mandarin
 
 SEEDS = Seeds(3, "speech/mandarin", 1)
 TEXT = "记者王斌从四川省乡村振兴局获悉，“优秀农民工”、企业家等30000人下午7点到《新闻》总部OECD开会"
@@ -204,8 +205,10 @@ def test_accent_and_profile_can_be_given(tmp_path: Path) -> None:
 def test_speakers_share_words_that_the_recogniser_does_not_know() -> None:
     """Of 150 rare words, those that are hard for one speaker are more often hard for another than chance has it."""
     words = [a + b for a in "獬饕逶旖踯彳龃龉婆鳜" for b in "豸餮迤旎躅亍龋齿婆鱼鲈鲫鳄鲸鲟"]
-    speaker = MandarinSpeaker(speakers().people[0])
-    hard = [{w for w in words if speaker._chance(w, 0.3, 1.0, SEEDS.stream(w, draw)) > 0.5} for draw in range(2)]
+    hardness = [{w: word_hardness(w, SEEDS.stream(w, draw)) for w in words} for draw in range(2)]
+    hard = [
+        {w for w, h in its.items() if mishearing_chance(h, 0.3, 1.0, HardWords(0.7, 0.85)) > 0.5} for its in hardness
+    ]
     expected = len(hard[0]) * len(hard[1]) / len(words)
     assert 0.1 * len(words) < len(hard[0]) < 0.4 * len(words)
     assert len(hard[0] & hard[1]) > 1.4 * expected

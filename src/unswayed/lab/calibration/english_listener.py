@@ -19,7 +19,7 @@ from unswayed.base.seeds import Seeds
 from unswayed.lab.calibration.typist import gamma_steps
 from unswayed.vary.people import ACCENTS, COMMON_RANK, LISTENER_CLASSES, NUMBER, ListenerProfile, raisable
 from unswayed.vary.speech._english_lattice import lattice
-from unswayed.vary.speech._english_speaker import (
+from unswayed.vary.speech.english import (
     CONTRACTED,
     PIECE,
     EnglishSpeaker,

@@ -19,7 +19,7 @@ from unswayed.vary.chinese import han, lexicon
 from unswayed.vary.chinese_slips import blocks
 from unswayed.vary.people import SPOKEN_CLASSES, SpeakerProfile, spoken_class
 from unswayed.vary.speech._mandarin_recogniser import pronounced, split_syllable
-from unswayed.vary.speech._mandarin_speaker import (
+from unswayed.vary.speech.mandarin import (
     EARLY,
     MARKS,
     WRITINGS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import lzma
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from math import exp, log
 from operator import itemgetter
@@ -110,9 +110,9 @@ def _syllable_numbers() -> dict[str, int]:
 
 
 @cache
-def _split_syllables() -> list[tuple[str, str, str]]:
-    """Every syllable with its initial and its final."""
-    return [(plain, *split_syllable(plain)) for plain in all_syllables()]
+def _split_syllables() -> list[tuple[str, str]]:
+    """Every syllable's initial and final."""
+    return [split_syllable(plain) for plain in all_syllables()]
 
 
 Sounding = tuple[float, str, int]  # what a word is worth, the word, and the tones of its syllables as one number
@@ -133,24 +133,24 @@ class Ear:
         self._near: dict[tuple[str, int], dict[int, float]] = {}
         tones = range(TONES)
         # of hearing a tone as another, by their numbers
-        self.tones = [[self._cost(f"{a}>{b}", 0.0 if a == b else 3.0) for b in tones] for a in tones]
+        self.tones = rows = [[self._cost(f"{a}>{b}", 0.0 if a == b else 3.0) for b in tones] for a in tones]
+        # of hearing two, by the two tones that are said and the number of those heard
+        self._pairs = [[[one + two for one in ones for two in twos] for twos in rows] for ones in rows]
 
     def _cost(self, pair: str, otherwise: float) -> float:
         chance = self._heard.get(pair)
         return otherwise if chance is None else -log(max(chance, 1e-4))
 
-    def half(self, one: str, two: str) -> float:
-        """The cost of hearing an initial or a final as another."""
-        return self._cost(f"{one}>{two}", 0.3 if one == two else -log(self._REST))
-
     def near(self, plain: str, most: int) -> dict[int, float]:
         """The numbers of the syllables that this one is likeliest heard as, itself too, with their costs, in order."""
         found = self._near.get((plain, most))
         if found is None:
-            initial, final = split_syllable(plain)
-            by_initial = {i: self.half(initial, i) for i in {i for _, i, _ in _split_syllables()}}
-            by_final = {f: self.half(final, f) for f in {f for _, _, f in _split_syllables()}}
-            rated = [(number, by_initial[i] + by_final[f]) for number, (_, i, f) in enumerate(_split_syllables())]
+            halves = split_syllable(plain)
+            by_initial, by_final = (
+                {two: self._cost(f"{one}>{two}", 0.3 if one == two else -log(self._REST)) for two in set(others)}
+                for one, others in zip(halves, zip(*_split_syllables(), strict=True), strict=True)
+            )
+            rated = [(number, by_initial[i] + by_final[f]) for number, (i, f) in enumerate(_split_syllables())]
             few = sorted([pair for pair in rated if pair[1] < self._FARTHEST], key=itemgetter(1))
             found = self._near[plain, most] = dict(few[:most])
         return found
@@ -161,16 +161,9 @@ class Ear:
             return self.tones[tones[0]]
         if len(tones) == 2:  # these are asked for most
             return self._pairs[tones[0]][tones[1]]
-        costs = [self.tones[tone] for tone in tones]
-        numbers = {its for same, _ in words for _, _, its in same}
-        return {
-            its: summed(cost[i] for cost, i in zip(costs, split_tones(its, len(tones)), strict=True)) for its in numbers
-        }
-
-    @cached_property
-    def _pairs(self) -> list[list[list[float]]]:
-        """Costs by the two tones that are said and the number of those heard."""
-        return [[[one + two for one in ones for two in twos] for twos in self.tones] for ones in self.tones]
+        numbers, places = {its for same, _ in words for _, _, its in same}, range(len(tones) - 1, -1, -1)
+        costs = list(zip([self.tones[tone] for tone in tones], places, strict=True))
+        return {its: summed(cost[its // TONES**place % TONES] for cost, place in costs) for its in numbers}
 
 
 class SoundVocabulary:
@@ -191,8 +184,16 @@ class SoundVocabulary:
         """
         size, trees = len(sounds), self._trees
         ways = [((trees[first] or self._tree(first))[size], cost) for first, cost in sounds[0].items() if cost < most]
-        if size > 1:
-            ways = _longer(ways, sounds[1], most)
+        if size > 1:  # most of those that are tried go on by a second syllable
+            longer, tried = [], list(sounds[1].items())
+            for after, cost in ways:
+                for syllable, more in tried:
+                    if cost + more >= most:
+                        break
+                    found = after[syllable]
+                    if found:
+                        longer.append((found, cost + more))
+            ways = longer
         for near in sounds[2:]:
             ways = [
                 (found, total)
@@ -216,8 +217,10 @@ class SoundVocabulary:
                 words = []
                 for word, frequency in listed(row, size)[:_MAX_WORDS]:
                     worth = self._weight * frequency - self._cost
-                    its = [tone_table().get(c + p, NEUTRAL) for c, p in zip(word, spelled, strict=True)]
-                    words.append((self._worths.setdefault(worth, worth), word, join_tones(its)))
+                    its = 0  # the tones as one number
+                    for c, p in zip(word, spelled, strict=True):
+                        its = its * TONES + tone_table().get(c + p, NEUTRAL)
+                    words.append((self._worths.setdefault(worth, worth), word, its))
                 *path, last = [size, *[_syllable_numbers()[syllable] for syllable in spelled[1:]]]
                 after: Any = tree
                 for number in path:
@@ -230,33 +233,6 @@ class SoundVocabulary:
         return tree
 
 
-def _longer(ways: list[tuple[Any, float]], near: Mapping[int, float], most: float) -> list[tuple[Any, float]]:
-    """The ways that go on by a second syllable, which are most of those that are tried."""
-    longer, tried = [], list(near.items())
-    for after, cost in ways:
-        for syllable, more in tried:
-            total = cost + more
-            if total >= most:
-                break
-            found = after[syllable]
-            if found:
-                longer.append((found, total))
-    return longer
-
-
-def join_tones(tones: Iterable[int]) -> int:
-    """The tones of a word as one number."""
-    number = 0
-    for tone in tones:
-        number = number * TONES + tone
-    return number
-
-
-def split_tones(number: int, size: int) -> list[int]:
-    """The tones that a number stands for."""
-    return [number // TONES**place % TONES for place in range(size - 1, -1, -1)]
-
-
 class _Stretch(NamedTuple):
     """The words that sound like some syllables, best first, and their scores; the place of each; the words joined."""
 
@@ -265,12 +241,8 @@ class _Stretch(NamedTuple):
     places: dict[str, int]
     joined: str
 
-    @classmethod
-    def of(cls, best: dict[str, float]) -> _Stretch:
-        return cls(tuple(best), tuple(best.values()), {word: k for k, word in enumerate(best)}, "".join(best))
 
-
-_NO_WORDS = _Stretch.of({})
+_NO_WORDS = _Stretch((), (), {}, "")
 
 
 class SimulatedRecogniser:
@@ -333,7 +305,9 @@ def _draw_best(stretch: _Stretch, chances: Sequence[int], said: str, most: int, 
     found = list(zip(drawn, words))  # noqa: B905
     found.sort(reverse=True)
     if first < size:
-        enough = _enough_bits(found[kept - 1][0] - scores[first])
+        # random bits by fewer than which no score strays so far, or nearly so many
+        strays = found[kept - 1][0] - scores[first]
+        enough = int((exp(-exp(-strays / _SPREAD)) - _SAME) * 2.0**64)
         more = [k for k, bits in enumerate(chances[first:], first) if bits >= enough]
         more += [k for word in linked if (k := stretch.places[word]) >= first and chances[k] < enough]
         if more:
@@ -346,11 +320,6 @@ def _draw_best(stretch: _Stretch, chances: Sequence[int], said: str, most: int, 
             ]
             found.sort(reverse=True)
     return found[:kept] + [pair for pair in found[kept:] if pair[1] in linked] if linked else found[:kept]
-
-
-def _enough_bits(strays: float) -> int:
-    """Random bits by fewer than which no score strays so far, or nearly so many."""
-    return int((exp(-exp(-strays / _SPREAD)) - _SAME) * 2.0**64)
 
 
 def _least_costs(rated: list[tuple[float, str]], most: int) -> _Stretch:
@@ -367,7 +336,7 @@ def _least_costs(rated: list[tuple[float, str]], most: int) -> _Stretch:
                 break
     if len(best) < most and few is not rated:
         return _least_costs(rated, len(rated))
-    return _Stretch.of(best)
+    return _Stretch(tuple(best), tuple(best.values()), {word: k for k, word in enumerate(best)}, "".join(best))
 
 
 def _reluctances(joined: str, said: str) -> dict[int, float]:
@@ -420,9 +389,8 @@ class _Beam:
                 for more, word in few
                 if (value := score + more + _FLUENCY * after.get(word, 0.0)) >= least
             ]
-        self._take([way for way in found if way[1] != self._said] if self._said else found)
-
-    def _take(self, found: list[_Way]) -> None:
+        if self._said:
+            found = [way for way in found if way[1] != self._said]
         if found:
             ways = self.ways
             ways += found
@@ -455,27 +423,22 @@ def _words_before() -> dict[str, frozenset[str]]:
     return {two: frozenset(ones) for two, ones in found.items()}
 
 
-@cache
-def _after_tables() -> dict[str, dict[str, float]]:
-    """What `_words_after` gives for the words that it was asked for and that are in the table."""
-    return {}
+_AFTER: dict[str, dict[str, float]] = {}  # what `_words_after` gave for words that are in the table
 
 
 def _words_after(word: str) -> dict[str, float]:
     """By how much, in logs, words are likelier after this one than by themselves."""
-    return _after_tables().get(word) or _read_words_after(word)
-
-
-def _read_words_after(word: str) -> dict[str, float]:
-    row = _follower_rows().get(word)
-    if row is None:
-        return _NOT_IN_TABLE
-    count, rest = row.split("\t")
-    common = lexicon().log_frequency
-    _after_tables()[word] = found = {
-        two: log((1 - _PAIR_WEIGHT) + _PAIR_WEIGHT * (int(n) / int(count)) / exp(max(common(two), 0.0) - _TOTAL))
-        for two, n in _FOLLOWER.findall(rest)
-    }
+    found = _AFTER.get(word)
+    if found is None:
+        row = _follower_rows().get(word)
+        if row is None:
+            return _NOT_IN_TABLE
+        count, rest = row.split("\t")
+        common = lexicon().log_frequency
+        _AFTER[word] = found = {
+            two: log((1 - _PAIR_WEIGHT) + _PAIR_WEIGHT * (int(n) / int(count)) / exp(max(common(two), 0.0) - _TOTAL))
+            for two, n in _FOLLOWER.findall(rest)
+        }
     return found
 
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import wave
+from contextlib import nullcontext
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,10 +51,8 @@ def codes(language: str) -> tuple[str, ...]:
     """espeak-ng's voices for a language: `en` has American, British, Scottish ones."""
     listed = subprocess.run([_program(), "--voices"], capture_output=True, text=True, check=True).stdout  # noqa: S603
     known = [line.split()[1].lower() for line in listed.splitlines()[1:] if line.strip()]
-    wanted = language.lower()
-    for code in dict.fromkeys(
-        (wanted, _CODES.get(wanted, wanted), _CODES.get(wanted.split("-")[0], wanted.split("-")[0]))
-    ):
+    wanted, main = language.lower(), language.lower().split("-")[0]
+    for code in dict.fromkeys((wanted, _CODES.get(wanted, wanted), _CODES.get(main, main))):
         found = sorted({name for name in known if name == code or name.startswith(f"{code}-")})
         found = [name for name in found if "latn" not in name] or found
         if found:
@@ -77,10 +76,6 @@ def speak(text: str, voice: Voice, path: Path) -> None:
         raise SystemBroken(f"espeak-ng took over {_TIMEOUT:.0f} s for a text of {len(text)} characters.") from error
     if done.returncode or not path.exists():
         raise UsageError(f"espeak-ng can't speak as {voice.code!r}: {done.stderr.decode('utf-8', 'replace').strip()}")
-    _resample(path)
-
-
-def _resample(path: Path) -> None:
     import numpy as np
 
     with wave.open(str(path)) as file:
@@ -138,15 +133,12 @@ class Roundtrip(Operator):
         return whole_text(text.text, understood, f"as heard from {voice.name}")
 
     def _hear(self, text: str, voice: Voice, language: str) -> str:
-        if self._keep is not None:
-            self._keep.mkdir(parents=True, exist_ok=True)
-            return self._said(text, voice, language, self._keep / f"{content_id(text)}-{voice.name}.wav")
-        with tempfile.TemporaryDirectory(prefix="unswayed-speech-") as folder:
-            return self._said(text, voice, language, Path(folder) / "said.wav")
-
-    def _said(self, text: str, voice: Voice, language: str, path: Path) -> str:
-        speak(text, voice, path)
-        [understood] = heard(_recogniser(self._asr, language), [path])
+        place = nullcontext(self._keep) if self._keep else tempfile.TemporaryDirectory(prefix="unswayed-speech-")
+        with place as folder:
+            path = Path(folder) / f"{content_id(text)}-{voice.name}.wav"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            speak(text, voice, path)
+            [understood] = heard(_recogniser(self._asr, language), [path])
         return understood
 
 

@@ -16,6 +16,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
+from itertools import product
 from typing import NamedTuple
 
 from unswayed.base.errors import UnknownName
@@ -44,22 +45,11 @@ _FROM_TWO_KEYS = {keys: letter for letter, keys in _TWO_KEYS.items()}
 _FIRST_SYLLABLE = 0xAC00
 
 # Kana in Latin letters.
-_KANA_ROWS = {
-    "": "あいうえお",
-    "k": "かきくけこ",
-    "s": "さしすせそ",
-    "t": "たちつてと",
-    "n": "なにぬねの",
-    "h": "はひふへほ",
-    "m": "まみむめも",
-    "r": "らりるれろ",
-    "g": "がぎぐげご",
-    "z": "ざじずぜぞ",
-    "d": "だぢづでど",
-    "b": "ばびぶべぼ",
-    "p": "ぱぴぷぺぽ",
-    "x": "ぁぃぅぇぉ",
-}
+_KANA_CONSONANTS = ["", *"kstnhmrgzdbpx"]  # of those below, in fives
+_PLAIN_KANA = (
+    "あいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほまみむめもらりるれろ"
+    "がぎぐげござじずぜぞだぢづでどばびぶべぼぱぴぷぺぽぁぃぅぇぉ"
+)
 # Spelled as in Hepburn, which most people type; the regular spelling is understood too.
 _HEPBURN = {"し": "shi", "ち": "chi", "つ": "tsu", "ふ": "fu", "じ": "ji"}
 _OTHER_KANA = {
@@ -68,7 +58,8 @@ _OTHER_KANA = {
     "je": "じぇ", "she": "しぇ", "che": "ちぇ", "thi": "てぃ", "dhi": "でぃ", "twu": "とぅ", "dwu": "どぅ",
     "wi": "うぃ", "we": "うぇ", "va": "ゔぁ", "vi": "ゔぃ", "ve": "ゔぇ", "vo": "ゔぉ", "tsa": "つぁ", "dhu": "でゅ",
 }  # fmt: skip
-_GLIDES = dict(zip("kstnhmrgzbp", "きしちにひみりぎじびぴ", strict=True))
+_GLIDES = {f"{start}y": c for start, c in zip("kstnhmrgzbp", "きしちにひみりぎじびぴ", strict=True)}
+_GLIDES |= {"sh": "し", "ch": "ち", "j": "じ"}
 _FULL_WIDTH = str.maketrans({chr(c): chr(c + 0xFEE0) for c in range(ord("!"), ord("~") + 1)})
 _TO_KATAKANA = {c: c + 0x60 for c in range(0x3041, 0x3097)}
 _TO_HIRAGANA = {c + 0x60: c for c in range(0x3041, 0x3097)}
@@ -290,13 +281,11 @@ def hangul_text(typed: str) -> str:
 @lru_cache(1)
 def _kana_tables() -> tuple[dict[str, str], dict[str, str]]:
     """Keys by kana, as people type them, and kana by keys."""
-    kana = dict(_OTHER_KANA)
-    for consonant, row in _KANA_ROWS.items():
-        kana |= {consonant + vowel: c for vowel, c in zip("aiueo", row, strict=True)}
-    for consonant, c in _GLIDES.items():
-        kana |= {f"{consonant}y{vowel}": c + small for vowel, small in zip("auo", "ゃゅょ", strict=True)}
-    for start, c in (("sh", "し"), ("ch", "ち"), ("j", "じ")):
-        kana |= {start + vowel: c + small for vowel, small in zip("auo", "ゃゅょ", strict=True)}
+    spelled = map("".join, product(_KANA_CONSONANTS, "aiueo"))
+    kana = _OTHER_KANA | dict(zip(spelled, _PLAIN_KANA, strict=True))
+    kana |= {
+        start + vowel: c + small for start, c in _GLIDES.items() for vowel, small in zip("auo", "ゃゅょ", strict=True)
+    }
     keys = {c: typed for typed, c in kana.items()} | _HEPBURN  # the last spelling of two is the one people use
     return keys, kana | {typed: c for c, typed in _HEPBURN.items()}
 
