@@ -15,7 +15,7 @@ from typing import NamedTuple
 from unswayed.base.edits import Edit, apply
 from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Stream
-from unswayed.vary import people
+from unswayed.vary import people as profiles
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.keyboard import ime
 from unswayed.vary.keyboard.adjacent import slips_on
@@ -118,7 +118,7 @@ class _Hand(NamedTuple):
     The last two are the sums, as shares of `_WHOLE`.
     """
 
-    sitting: people.Sitting
+    sitting: profiles.Sitting
     errors: list[_Ladder]
     accidents: list[_Ladder]
     all_errors: list[float]
@@ -157,13 +157,13 @@ def _draw_kind(steps: _Ladder, rng: Stream) -> str:
 class PinyinTypist:
     """Types texts as one person would. Slips are drawn from the text's stream, habits from the person's."""
 
-    def __init__(self, profile: people.TypistProfile, engine: ime.Engine) -> None:
+    def __init__(self, profile: profiles.TypistProfile, engine: ime.Engine) -> None:
         self.profile = profile
         self.engine = engine
         self._hands = []
         for sitting in profile.sittings:
             ladders: list[list[_Ladder]] = []
-            for kinds in (people.WORD_KINDS[:_ERRORS], people.WORD_KINDS[_ERRORS:]):
+            for kinds in (profiles.WORD_KINDS[:_ERRORS], profiles.WORD_KINDS[_ERRORS:]):
                 by_class = zip(*(profile.rates(sitting, kind) for kind in kinds), strict=True)
                 ladders.append([list(zip(accumulate(chances), kinds, strict=True)) for chances in by_class])
             sums = [[steps[-1][0] * _WHOLE for steps in its] for its in ladders]
@@ -182,7 +182,7 @@ class PinyinTypist:
         parts: list[_Part] = [(part, segment(part) if "\u4e00" <= part < "\ua000" else []) for part in found]
         for _ in range(_MAX_ATTEMPTS):
             edits: list[Edit] = []
-            haste, at = people.near_one(rng, pace), 0
+            haste, at = profiles.near_one(rng, pace), 0
             for part, words in parts:
                 if words:
                     self._type_words(words, at, hand, haste, rng, edits)
@@ -210,7 +210,7 @@ class PinyinTypist:
             found = known.get(word)
             if found is None:  # there are only so many words
                 read = lexicon().reading(word)
-                found = known[word] = read, people.typed_class(word, self.engine.rank(word, read)) if read else 0
+                found = known[word] = read, profiles.typed_class(word, self.engine.rank(word, read)) if read else 0
             syllables, c = found
             if syllables:
                 rote = first >> 11 < memory
@@ -243,7 +243,7 @@ class PinyinTypist:
                     edits.append(Edit(start, end, new))
             at += len(word)
 
-    def _type_other(self, sitting: people.Sitting, text: str, at: int, rng: Stream, edits: list[Edit]) -> None:
+    def _type_other(self, sitting: profiles.Sitting, text: str, at: int, rng: Stream, edits: list[Edit]) -> None:
         """Types the one character at this place, which is not Chinese; what came out wrong is added to the edits."""
         c = text[at]
         if c.isalnum():
@@ -256,7 +256,7 @@ class PinyinTypist:
                     new = rng.weighted((c.swapcase(), ""), (0.7, 0.3))
                 edits.append(Edit(at, at + 1, new))
             return
-        kind = people.typed_mark(text, at)
+        kind = profiles.typed_mark(text, at)
         lost = sitting.lost.get(kind, 0.0)
         point = rng.random()
         if point < lost:
@@ -433,7 +433,7 @@ class Pinyin(Operator):
         if not names:
             raise UsageError(f"There is no input method {engine!r} here. See `unswayed doctor`.")
         self._engines = [ime.open_engine(name) for name in names]
-        self._registers = people.registers(people.typists(profile).people)
+        self._registers = profiles.registers(profiles.typists(profile).people)
         self._typists: dict[bytes, list[PinyinTypist]] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
@@ -449,7 +449,7 @@ class Pinyin(Operator):
         found = self._typists.get(rng.person)
         if found is None:
             engine = rng.dealt(self._engines, "engine")
-            found = [PinyinTypist(people.new_typist(its, rng), engine) for its in self._registers]
+            found = [PinyinTypist(profiles.new_typist(its, rng), engine) for its in self._registers]
             self._typists[rng.person] = found
         return found[_nearest(length, tuple([typist.profile.length for typist in found]))]
 

@@ -15,7 +15,7 @@ from unswayed.base.errors import UnknownName
 from unswayed.base.ids import content_id
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Json
-from unswayed.vary import people
+from unswayed.vary import people as profiles
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
 from unswayed.vary.speech import HardWords, mishearing_chance, noted_change, other_digit, word_hardness
 from unswayed.vary.speech._english_lattice import lattice
@@ -70,11 +70,11 @@ class ReadWord(NamedTuple):
 class EnglishSpeaker:
     """One person who reads aloud, and one recogniser."""
 
-    def __init__(self, profile: people.ListenerProfile, accent: str, plain: bool = False) -> None:
+    def __init__(self, profile: profiles.ListenerProfile, accent: str, plain: bool = False) -> None:
         self.profile, self.plain = profile, plain
         self._lattice = lattice()
         self._habits: dict[str, float] = {}
-        heard = people.add_accent(profile.heard, ACCENTS[accent])
+        heard = profiles.add_accent(profile.heard, profiles.ACCENTS[accent])
         self._heard = {code: _outcomes(heard, name) for name, code in CODES.items()}
         self._added = _outcomes(heard, "")
 
@@ -97,7 +97,7 @@ class EnglishSpeaker:
                 while (
                     end < n
                     and regions[end] == regions[at]
-                    and words[end].kind != people.NUMBER != word.kind
+                    and words[end].kind != profiles.NUMBER != word.kind
                     and rng.random() < profile.spread[min(end - at, len(profile.spread)) - 1]
                 ):
                     end += 1
@@ -123,7 +123,7 @@ class EnglishSpeaker:
     def _chance(self, word: ReadWord, haste: float, rng: Stream) -> float:
         """The chance of mishearing a word; common ones are never hard."""
         rate = self.profile.misheard[word.kind]
-        if 0 <= word.rank < people.COMMON_RANK:
+        if 0 <= word.rank < profiles.COMMON_RANK:
             return min(0.95, haste * rate)
         hardness = self._habits.get(word.low)
         if hardness is None:
@@ -136,7 +136,7 @@ class EnglishSpeaker:
         """What is written for these words; None if nothing else sounds like them."""
         profile, word = self.profile, words[at]
         if end == at + 1:
-            if word.kind == people.NUMBER:
+            if word.kind == profiles.NUMBER:
                 # Another one of the last two digits: centuries and thousands are heard right.
                 return [other_digit(word.low, rng.choice([k for k, c in enumerate(word.low) if c.isdigit()][-2:]), rng)]
             if rng.random() < profile.lost[word.kind] and len(words) > 1:
@@ -144,7 +144,7 @@ class EnglishSpeaker:
             swaps = profile.swaps.get(word.low)
             if swaps and rng.random() < profile.swapped:
                 return [rng.weighted(list(swaps), list(swaps.values()))]
-            if not 0 <= word.rank < people.COMMON_RANK and rng.random() < profile.inflected:
+            if not 0 <= word.rank < profiles.COMMON_RANK and rng.random() < profile.inflected:
                 forms = other_forms(word.low)
                 if forms:
                     return [rng.choice(forms)]
@@ -186,7 +186,7 @@ class EnglishSpeaker:
         if not cased:
             return word.low if self.plain else piece
         if piece == word.low:
-            raised = people.raisable(piece, word.rank) and rng.random() < writes.get("raised", 0.0)
+            raised = profiles.raisable(piece, word.rank) and rng.random() < writes.get("raised", 0.0)
             return capitalise(piece) if raised else capitalise_i(piece)
         if gap != " " and find_mark(gap) in _STOPS and not (word.name or is_initials(piece)):
             return capitalise_i(word.low)
@@ -203,7 +203,7 @@ class EnglishSpeaker:
             return word
         if word in words.names:
             return capitalise(word)
-        if people.raisable(word, words.ranks.get(word, 0)) and rng.random() < writes.get("new_raised", 0.0):
+        if profiles.raisable(word, words.ranks.get(word, 0)) and rng.random() < writes.get("new_raised", 0.0):
             return capitalise(word)
         return capitalise_i(word)
 
@@ -252,7 +252,7 @@ def look_up_word(piece: str) -> ReadWord:
     else:
         sound = "" if low[0].isdigit() else sound_of(low)
     name = rank < 0 or base in words.names
-    return ReadWord(low, people.word_class(low.lstrip("$£€") or low, rank), sound, name, rank)
+    return ReadWord(low, profiles.word_class(low.lstrip("$£€") or low, rank), sound, name, rank)
 
 
 def _add_edit(edits: list[Edit], text: str, start: int, end: int, new: str) -> None:
@@ -344,16 +344,16 @@ class English(Operator):
     )
 
     def __init__(self, accent: str = "", profile: str = "noiseqa", plain: bool = False) -> None:
-        if accent and accent not in people.ACCENTS:
-            raise UnknownName("accent of speech/english", accent, people.ACCENTS)
+        if accent and accent not in profiles.ACCENTS:
+            raise UnknownName("accent of speech/english", accent, profiles.ACCENTS)
         self._accent, self._plain = accent, plain
-        self._profile = people.listener(profile)
+        self._profile = profiles.listener(profile)
         self._speakers: dict[int, EnglishSpeaker] = {}
 
     @classmethod
     def pinned(cls, params: dict[str, Json]) -> dict[str, Json]:
         """An id of the profile's file, which may change under the same name."""
-        return {"profile_id": content_id(msgspec.json.encode(people.listener(str(params["profile"]))).decode())}
+        return {"profile_id": content_id(msgspec.json.encode(profiles.listener(str(params["profile"]))).decode())}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         if not PIECE.search(text.text):
@@ -374,6 +374,6 @@ class English(Operator):
         mark = stream.bits()
         found = self._speakers.get(mark)
         if found is None:
-            accent = self._accent or stream.choice(list(people.ACCENTS))
+            accent = self._accent or stream.choice(list(profiles.ACCENTS))
             found = self._speakers[mark] = EnglishSpeaker(self._profile, accent, self._plain)
         return found

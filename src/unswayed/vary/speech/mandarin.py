@@ -12,7 +12,7 @@ from typing import NamedTuple
 from unswayed.base.edits import Edit
 from unswayed.base.errors import UnknownName
 from unswayed.base.seeds import Stream
-from unswayed.vary import people
+from unswayed.vary import people as profiles
 from unswayed.vary.chinese import han, lexicon
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
 from unswayed.vary.speech import HardWords, mishearing_chance, noted_change, other_digit, word_hardness
@@ -58,7 +58,7 @@ class SpokenPiece:
 class MandarinSpeaker:
     """One person who reads aloud, and one recogniser. What goes wrong for a word goes wrong again."""
 
-    def __init__(self, profile: people.SpeakerProfile) -> None:
+    def __init__(self, profile: profiles.SpeakerProfile) -> None:
         self.profile = profile
         self.recogniser = _shared_recogniser(tuple(profile.heard.items()))
 
@@ -69,7 +69,7 @@ class MandarinSpeaker:
         if not any(piece.kind == "word" for piece in pieces):
             return []
         profile = self.profile
-        pace = people.near_one(rng, profile.pace)
+        pace = profiles.near_one(rng, profile.pace)
         runs = [list(run) for spoken, run in groupby(pieces, lambda piece: piece.kind == "word") if spoken]
         for run in runs:
             self._hear(run, runs[0][0].start + EARLY, pace, rng)
@@ -99,9 +99,9 @@ class MandarinSpeaker:
         profile, at, n = self.profile, 0, len(run)
         single = [len(piece.text) == 1 for piece in run]
         while at < n:
-            c = people.spoken_class(run[at].text, (at > 0 and single[at - 1]) or (at + 1 < n and single[at + 1]))
+            c = profiles.spoken_class(run[at].text, (at > 0 and single[at - 1]) or (at + 1 < n and single[at + 1]))
             end = at  # rare single characters side by side are one word: they are mostly a name
-            while end < min(at + _MAX_NAME, n) and people.rare_character(run[end].text):
+            while end < min(at + _MAX_NAME, n) and profiles.rare_character(run[end].text):
                 end += 1
             end = max(end, at + 1)
             word = "".join([piece.text for piece in run[at:end]])
@@ -360,10 +360,10 @@ class Mandarin(Operator):
     example = ("新华时评：把优秀返乡农民工打造成乡村振兴生力军", "新华视频，把优秀返乡弄命中打造成乡村振兴胜利就。")
 
     def __init__(self, accent: str = "", profile: str = "") -> None:
-        if accent and accent not in people.GROUPS:
-            raise UnknownName("accent of speech/mandarin", accent, people.GROUPS)
+        if accent and accent not in profiles.GROUPS:
+            raise UnknownName("accent of speech/mandarin", accent, profiles.GROUPS)
         self._accent = accent
-        self._people = people.speakers(profile).people
+        self._people = profiles.speakers(profile).people
         self._speakers: dict[bytes, MandarinSpeaker] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
@@ -379,7 +379,7 @@ class Mandarin(Operator):
             stream = rng.habit("who they are")
             stream.bits()  # not used any more; what follows it is
             group = self._accent or stream.weighted(
-                list(people.GROUPS), [group.share for group in people.GROUPS.values()]
+                list(profiles.GROUPS), [group.share for group in profiles.GROUPS.values()]
             )
-            found = self._speakers[rng.person] = MandarinSpeaker(people.new_speaker(self._people, group, stream))
+            found = self._speakers[rng.person] = MandarinSpeaker(profiles.new_speaker(self._people, group, stream))
         return found
