@@ -27,10 +27,9 @@ scorers: Registry[Scorer] = Registry("scorer", Scorer, "unswayed.score")
 _names, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "score._comparing": "Comparing comparing_for judge_used",
         "score._equivalent": "question_of",
         "score.accuracy": "Accuracy",
-        "score.match": "Match",
+        "score.match": "Comparing Match comparing_for judge_used",
     },
 )
 __all__ = [

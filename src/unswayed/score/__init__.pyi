@@ -1,5 +1,4 @@
 from unswayed.base.registry import Registry
-from unswayed.score._comparing import Comparing, comparing_for, judge_used
 from unswayed.score._equivalent import question_of
 from unswayed.score._scorer import (
     Array as Array,
@@ -19,7 +18,7 @@ from unswayed.score._scorer import (
     texts_of,
 )
 from unswayed.score.accuracy import Accuracy
-from unswayed.score.match import Match
+from unswayed.score.match import Comparing, Match, comparing_for, judge_used
 
 scorers: Registry[Scorer]
 

@@ -1,30 +1,232 @@
-"""*EquivalentRule*: when two answers are the same. `exact`, `contains`, `rouge-l`, `embedding:FOLDER`, `nli:FOLDER`,
-`judge:SYSTEM`, or a function of one's own."""
+"""What of an answer is compared (*extract*, such as `number` or `after:Answer:`), and when two are the same
+(*equivalent*: `exact`, `contains`, `rouge-l`, `embedding:FOLDER`, `nli:FOLDER`, `judge:SYSTEM`, or a function)."""
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from queue import Empty, Queue
+from threading import Thread
+from typing import ClassVar, NamedTuple
 
+import msgspec
 from rapidfuzz.distance import LCSseq
 
 from unswayed.base.errors import UnknownName, UsageError, option
-from unswayed.base.ids import content_id, file_hash
+from unswayed.base.ids import canonical, content_id, file_hash
+from unswayed.base.json import decode
 from unswayed.base.registry import import_reference
 from unswayed.base.values import Inputs, Json
-from unswayed.score._extract import text_of
 from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import ask
-from unswayed.systems.system import Failed, System, SystemAround
+from unswayed.systems.fingerprint import fingerprint
+from unswayed.systems.model_folder import MINILM, Embeddings, minilm_folder
+from unswayed.systems.opening import open_system
+from unswayed.systems.prompted import JudgeSystem, verdict
+from unswayed.systems.system import Failed, SystemAround
 
-EQUIVALENTS = (
-    *("exact", "contains", "rouge-l", "embedding:FOLDER", "embedding:minilm", "nli:FOLDER", "judge:SYSTEM"),
-    "module:function",
+Extract = Callable[[Json], Json]  # None where the part is not there
+EXTRACTS = ("number", "choice", "json", "regex:", "last-line", "after:", "none")
+REGEX_SECONDS = 10.0  # that a regular expression may take for one answer
+_MAX_KNOWN = 10_000  # answers whose matches are remembered
+
+_NUMBER = re.compile(
+    r"(?<![\w.,/])[-+−]?(?:[$€£¥]\s?)?"
+    r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+,\d{1,2}(?![\d,])|\d*\.?\d+(?:[eE][-+]?\d+)?)(?:\s?/\s?(\d+)(?![\d/]))?"
 )
+_FINAL_MARK = "####"
+_LETTER = r"[\(\[*_`]*\s*([A-J])\s*[\)\]*_`]*"
+_CHOICES = (
+    re.compile(rf"(?i:answer|choice|option)(?:\s+(?i:is|would be))?\s*[:=]?\s*(?i:option\s+)?{_LETTER}(?![\w'])"),
+    re.compile(r"(?i:answer|choice|option)(?:\s+(?i:is|would be))?\s*[:=]?\s*\(?([a-j])\)?[.]?\s*$"),
+    re.compile(rf"\s*{_LETTER}(?:[\).:,;\]]|\s*$|\s+[-–])"),
+    re.compile(r"[\(\[]([A-J])[\)\]]"),
+    re.compile(r"(?<![\w'])([A-J])\W*$"),
+    re.compile(r"(?<![\w'])([B-HJ])(?![\w'])"),
+)
+_AT_START = _CHOICES[2]
+
+
+def extract_named(spec: str) -> Extract:
+    """What a spec names. Raises UsageError where it names nothing."""
+    name, _, rest = spec.partition(":")
+    if spec in ("", "none"):
+        return lambda value: value
+    if spec == "number":
+        return lambda value: number_in(text_of(value))
+    if spec == "choice":
+        return lambda value: _choice_in(text_of(value))
+    if spec == "last-line":
+        return lambda value: next((s for line in reversed(text_of(value).splitlines()) if (s := line.strip())), None)
+    if name == "json" or spec.startswith("json."):
+        steps = [step for step in spec.removeprefix("json").split(".") if step]
+        return lambda value: _value_at(steps, value)
+    if name == "regex" and rest:
+        search = BoundedRegex(rest)
+        return lambda value: search(text_of(value))
+    if name == "after" and rest:
+        return lambda value: _text_after(rest, text_of(value))
+    if name in ("after", "regex"):
+        raise UsageError(f"{option('extract')} {name} needs something after the colon, as in {name}:answer.")
+    raise UnknownName(f"part to {option('extract')}", spec, EXTRACTS)
+
+
+def text_of(value: Json) -> str:
+    """An answer as text: of a message its content, of anything else that is not text its JSON."""
+    if isinstance(value, dict):
+        for name in ("content", "text", "answer"):
+            if isinstance(value.get(name), str):
+                return str(value[name])
+    if isinstance(value, str):
+        return value
+    return "" if value is None else canonical(value).decode()
+
+
+def number_in(text: str) -> str | None:
+    """The number after `####`, or else the last one: `The answer is 7.` has 7. Equal numbers give equal texts."""
+    marked = text.rpartition(_FINAL_MARK)[2] if _FINAL_MARK in text else text
+    found = list(_NUMBER.finditer(marked)) or list(_NUMBER.finditer(text))
+    if not found:
+        return None
+    last = found[0] if _FINAL_MARK in text and marked != text else found[-1]
+    digits = last[1]
+    digits = digits.replace(",", "") if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", digits) else digits.replace(",", ".")
+    value = Fraction(digits) / (int(last[2]) if last[2] and int(last[2]) else 1)
+    value = -value if last[0][:1] in "-−" else value
+    # As people write it: 7, 0.5, and 1/3 where no decimal is exact.
+    rest = value.denominator
+    while rest % 2 == 0 or rest % 5 == 0:
+        rest //= 2 if rest % 2 == 0 else 5
+    if rest != 1 or not 1 < value.denominator <= 10**15:
+        return str(value)
+    return format(Decimal(value.numerator) / Decimal(value.denominator), "f")
+
+
+def _choice_in(text: str) -> str | None:
+    """The letter of a choice: after the word answer, at the start, in brackets, or standing alone."""
+    for pattern in _CHOICES:
+        found = [pattern.match(text)] if pattern is _AT_START else list(pattern.finditer(text))
+        if found and (match := found[-1]):
+            return match[1].upper()
+    return None
+
+
+def _value_at(steps: Sequence[str], value: Json) -> Json:
+    """The value at a path such as `a.0.b` of the JSON in an answer, with or without words or a fence around it."""
+    if isinstance(value, str):
+        value = json_in_words(value)
+    for step in steps:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.lstrip("-").isdigit() and -len(value) <= int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def _text_after(mark: str, text: str) -> str | None:
+    """What stands after the last place of a mark, in whatever case."""
+    folded = text.casefold()  # whose places are those of the text only where no letter became two
+    at = folded.rfind(mark.casefold()) if len(folded) == len(text) else text.rfind(mark)
+    return text[at + len(mark) :].strip() if at >= 0 else None
+
+
+def json_in_words(text: str) -> Json:
+    """The JSON that a text is, or else the last fenced or bracketed part that is JSON; None where there is none."""
+    fenced = re.findall(r"```\w*\n(.*?)```", text, re.S)
+    starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
+    ends = max(text.rfind("}"), text.rfind("]")) + 1
+    for part in (text, *reversed(fenced), *(text[at:ends] for at in sorted(starts))):
+        try:
+            return decode(part)
+        except msgspec.DecodeError:
+            continue
+    return None
+
+
+_REGEX_PROGRAM = """
+import json, re, sys
+pattern = re.compile(json.loads(sys.stdin.readline()), re.S)
+for line in sys.stdin:
+    found = pattern.search(json.loads(line))
+    print(json.dumps(None if found is None else found[1 if pattern.groups else 0]), flush=True)
+"""
+
+
+class BoundedRegex:
+    """The first group, or else the whole match, of a regular expression.
+
+    It is searched for in a process of its own: a pattern with nested repeats may take for ever, and Python can't stop
+    that in the same process.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        self._child: subprocess.Popen[str] | None = None
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise UsageError(f"{option('extract')} regex:{pattern} is not a regular expression: {error}.") from error
+        self.pattern = pattern
+        self._known: dict[str, str | None] = {}
+
+    def __call__(self, text: str) -> str | None:
+        if text in self._known:
+            return self._known[text]
+        if self._child is None or self._child.poll() is not None:
+            command = [sys.executable, "-I", "-c", _REGEX_PROGRAM]
+            self._child = child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
+            self._lines = lines = Queue[str]()
+
+            def read() -> None:
+                assert child.stdout is not None
+                for line in child.stdout:
+                    lines.put(line)
+
+            self._reader = Thread(target=read, daemon=True)
+            self._reader.start()
+            self._write(self.pattern)
+        self._write(text)
+        try:
+            answer = self._lines.get(timeout=REGEX_SECONDS)
+        except Empty:
+            self.close()
+            raise UsageError(
+                f"{option('extract')} regex:{self.pattern} takes more than {REGEX_SECONDS:g} seconds on one answer, "
+                f"{text!r:.60}. Write it without a repeat inside a repeat."
+            ) from None
+        if len(self._known) > _MAX_KNOWN:
+            self._known.clear()
+        self._known[text] = decode(answer) if answer else None
+        return self._known[text]
+
+    def _write(self, text: str) -> None:
+        assert self._child is not None
+        assert self._child.stdin is not None
+        self._child.stdin.write(json.dumps(text) + "\n")  # which escapes lone surrogates and line breaks
+        self._child.stdin.flush()
+
+    def close(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+            self._reader.join()
+            with suppress(OSError):  # what was not sent can't be flushed
+                self._child.__exit__(None, None, None)
+            self._child = None
+
+    def __del__(self) -> None:
+        self.close()
+
+
+EQUIVALENTS = ("exact", "contains", "rouge-l", "embedding:FOLDER", "embedding:minilm", "nli:FOLDER", "judge:SYSTEM")
 _SAME_ROUGE, _SAME_COSINE = 0.7, 0.85  # from which on two answers are the same, unless @THRESHOLD says otherwise
 
 _UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -40,9 +242,16 @@ class AnswerPair(NamedTuple):
     inputs: Inputs
     gold: bool  # is the reference the gold answer?
 
+    @property
+    def texts(self) -> tuple[str, str]:
+        return text_of(self.said), text_of(self.reference)
+
 
 class EquivalentRule:
-    """Says of pairs of answers whether they are the same; None where that can't be said."""
+    """Says of pairs of answers whether they are the same; None where that can't be said.
+
+    Extend with `alike`, or with `same` where many pairs are judged faster at once.
+    """
 
     transitive: ClassVar[bool] = False  # same exactly where the keys are equal
     sees_inputs: ClassVar[bool] = False
@@ -58,9 +267,13 @@ class EquivalentRule:
         """What is compared: values of one key are always the same."""
         return normal_form(text_of(value)) if isinstance(value, str) else text_of(_whole_numbers(value))
 
+    def alike(self, pair: AnswerPair) -> bool | None:
+        """A verdict on one pair."""
+        return self.key(pair.said) == self.key(pair.reference)
+
     def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
         """A verdict on each pair. `store` caches the answers of a system that is asked."""
-        return [self.key(pair.said) == self.key(pair.reference) for pair in pairs]
+        return [self.alike(pair) for pair in pairs]
 
 
 def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
@@ -78,7 +291,7 @@ def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
             )
     else:
         bare = spec
-    name, colon, rest = bare.partition(":")
+    name, _, rest = bare.partition(":")
     if bare == "exact":
         return ExactRule()
     if bare == "contains":
@@ -87,13 +300,13 @@ def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
         return RougeRule(_SAME_ROUGE if threshold is None else threshold)
     if name == "embedding" and rest:
         return EmbeddingRule(rest, _SAME_COSINE if threshold is None else threshold)
-    if spec.startswith("nli:") and spec != "nli:":
-        return NliRule(spec.removeprefix("nli:"))
-    if spec.startswith("judge:") and spec != "judge:":
-        return JudgeRule(spec.removeprefix("judge:"), rubric)
-    if colon and rest and name not in ("embedding", "nli", "judge", "exact", "contains", "rouge-l"):
+    if name == "nli" and rest:
+        return NliRule(rest)
+    if name == "judge" and rest:
+        return JudgeRule(rest, rubric)
+    if rest and name not in ("exact", "contains", "rouge-l"):
         return FunctionRule(spec)
-    raise UnknownName(f"way to be {option('equivalent')}", spec, EQUIVALENTS)
+    raise UnknownName(f"way to be {option('equivalent')}", spec, (*EQUIVALENTS, "module:function"))
 
 
 def normal_form(text: str) -> str:
@@ -124,20 +337,11 @@ class ExactRule(EquivalentRule):
 class ContainsRule(EquivalentRule):
     """The words of the gold stand in the answer, in order and without others between; of two answers, either way."""
 
-    def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
-        found: list[bool | None] = []
-        for pair in pairs:
-            said, reference = words_of(text_of(pair.said)), words_of(text_of(pair.reference))
-            if said and reference:
-                inside = _contains_words(said, reference)
-                found.append(inside or (not pair.gold and _contains_words(reference, said)))
-            else:
-                found.append(self.key(pair.said) == self.key(pair.reference))
-        return found
-
-
-def _contains_words(words: list[str], part: list[str]) -> bool:
-    return f"\0{chr(0).join(part)}\0" in f"\0{chr(0).join(words)}\0"
+    def alike(self, pair: AnswerPair) -> bool | None:
+        said, reference = (f"\0{chr(0).join(words_of(text))}\0" for text in pair.texts)
+        if "\0\0" in (said, reference):  # one has no words
+            return super().alike(pair)
+        return reference in said or (not pair.gold and said in reference)
 
 
 class RougeRule(EquivalentRule):
@@ -146,21 +350,15 @@ class RougeRule(EquivalentRule):
     def __init__(self, threshold: float) -> None:
         self.threshold = threshold
 
-    def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
-        found: list[bool | None] = []
-        for pair in pairs:
-            a, b = words_of(text_of(pair.said)), words_of(text_of(pair.reference))
-            shared = float(LCSseq.similarity(a, b))
-            found.append((2 * shared / (len(a) + len(b)) if a and b else float(a == b)) >= self.threshold)
-        return found
+    def alike(self, pair: AnswerPair) -> bool | None:
+        a, b = map(words_of, pair.texts)
+        return (2 * LCSseq.similarity(a, b) / (len(a) + len(b)) if a and b else float(a == b)) >= self.threshold
 
 
 class EmbeddingRule(EquivalentRule):
     """The cosine of the two answers' embeddings, the means of an encoder's token vectors, is at least the threshold."""
 
     def __init__(self, folder: str, threshold: float) -> None:
-        from unswayed.systems.model_folder import MINILM, minilm_folder
-
         if folder == MINILM and not Path(folder).exists():
             folder = str(minilm_folder())
         if not Path(folder).is_dir():
@@ -169,7 +367,7 @@ class EmbeddingRule(EquivalentRule):
                 f"Hugging Face's, or {MINILM}."
             )
         self.folder, self.threshold = folder, threshold
-        self._embeddings: Any = None
+        self._embeddings: Embeddings | None = None
 
     @property
     def decides(self) -> str | None:
@@ -177,11 +375,8 @@ class EmbeddingRule(EquivalentRule):
         return content_id([[f.name, file_hash(f)] for f in files])
 
     def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
-        from unswayed.systems.model_folder import Embeddings
-
         self._embeddings = self._embeddings or Embeddings(self.folder)
-        cosines = self._embeddings.similarity([(text_of(p.said), text_of(p.reference)) for p in pairs])
-        return [cosine >= self.threshold - 1e-6 for cosine in cosines]
+        return [c >= self.threshold - 1e-6 for c in self._embeddings.similarity([pair.texts for pair in pairs])]
 
 
 class NliRule(EquivalentRule):
@@ -190,8 +385,6 @@ class NliRule(EquivalentRule):
     asks = True
 
     def __init__(self, system: str) -> None:
-        from unswayed.systems.opening import open_system
-
         self._system = open_system(system)
 
     @property
@@ -199,10 +392,9 @@ class NliRule(EquivalentRule):
         return self._system.identity
 
     def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
-        texts = [(text_of(p.said), text_of(p.reference)) for p in pairs]
-        requests = [{"premise": a, "hypothesis": b} for one, other in texts for a, b in ((one, other), (other, one))]
+        both_ways = (texts for pair in pairs for texts in (pair.texts, pair.texts[::-1]))
         entailed: list[bool | None] = []
-        for output in ask(self._system, requests, store):
+        for output in ask(self._system, ({"premise": a, "hypothesis": b} for a, b in both_ways), store):
             value = output.value if output.ok else ""
             label = str(value.get("label", "") if isinstance(value, dict) else value).casefold()
             entailed.append((label.startswith("entail") or label in ("yes", "true", "1")) if label else None)
@@ -213,13 +405,7 @@ class NliRule(EquivalentRule):
 class _CountedJudge(SystemAround):
     """A judge whose calls are counted, apart from what the system under test used."""
 
-    def __init__(self, system: System) -> None:
-        super().__init__(system)
-        self._calls = 0
-
-    @property
-    def identity(self) -> str:
-        return self.system.identity
+    _calls = 0
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         self._calls += len(batch)
@@ -237,9 +423,6 @@ class JudgeRule(EquivalentRule):
     asks = True
 
     def __init__(self, system: str, rubric: str | None) -> None:
-        from unswayed.systems.opening import open_system
-        from unswayed.systems.prompted import JudgeSystem
-
         self._judge = JudgeSystem(open_system(system), rubric)
         self.rubric = self._judge.template.text
         self._system = _CountedJudge(self._judge.system)
@@ -249,28 +432,14 @@ class JudgeRule(EquivalentRule):
         return self._judge.identity
 
     def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
-        from unswayed.systems.prompted import verdict
-
-        due = [pair for pair in pairs if self.key(pair.said) and self.key(pair.reference)]
-        requests = [
-            self._judge.request(
-                {
-                    "answer": text_of(pair.said),
-                    "reference": text_of(pair.reference),
-                    "question": question_of(pair.inputs),
-                }
-            )
-            for pair in due
-        ]
-        outputs = iter(ask(self._system, requests, store) if due else ())
-        found: list[bool | None] = []
-        for pair in pairs:
-            said, reference = self.key(pair.said), self.key(pair.reference)
-            if said and reference:
-                output = next(outputs)
-                found.append(verdict(output.value) if output.ok else None)
-            else:
-                found.append(said == reference)  # an empty answer needs no judge
+        found = [self.alike(pair) for pair in pairs]  # stays where an answer is empty: that needs no judge
+        due = [at for at, pair in enumerate(pairs) if self.key(pair.said) and self.key(pair.reference)]
+        requests = []
+        for pair in (pairs[at] for at in due):
+            texts = dict(zip(("answer", "reference"), pair.texts, strict=True))
+            requests.append(self._judge.request({**texts, "question": question_of(pair.inputs)}))
+        for at, output in zip(due, ask(self._system, requests, store) if due else (), strict=True):
+            found[at] = verdict(output.value) if output.ok else None
         return found
 
 
@@ -293,23 +462,17 @@ class FunctionRule(EquivalentRule):
 
     @property
     def decides(self) -> str | None:
-        from unswayed.systems.fingerprint import fingerprint
-
         return fingerprint(self._function)
 
     def key(self, value: Json) -> str:
         return text_of(value)
 
-    def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
-        verdicts: list[bool | None] = []
-        for pair in pairs:
-            try:
-                found = self._function(pair.said, pair.reference, dict(pair.inputs))
-            except Exception as error:
-                raise UsageError(
-                    f"{option('equivalent')} {self.reference} raised {type(error).__name__}: {error}. It is called "
-                    f"with an answer, the answer to compare it with, and the example's inputs."
-                ) from error
-            yes = found if isinstance(found, bool) or found is None else float(found) >= 0.5
-            verdicts.append(yes)
-        return verdicts
+    def alike(self, pair: AnswerPair) -> bool | None:
+        try:
+            found = self._function(pair.said, pair.reference, dict(pair.inputs))
+        except Exception as error:
+            raise UsageError(
+                f"{option('equivalent')} {self.reference} raised {type(error).__name__}: {error}. It is called "
+                f"with an answer, the answer to compare it with, and the example's inputs."
+            ) from error
+        return found if isinstance(found, bool) or found is None else float(found) >= 0.5

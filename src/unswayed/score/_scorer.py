@@ -237,16 +237,16 @@ class AnswerScorer(MeanScorer):
 
     def key(self, value: Json, task: Task) -> Hashable:
         texts = texts_of(value)
-        return None if texts is None else tuple(map(form_of(task), texts))
+        return None if texts is None else tuple(compared_form(text, task) for text in texts)
 
     def item(self, output: Json, gold: Json, task: Task) -> float:
         said = texts_of(output)
         if said is None or len(said) != 1:
             return 0.0  # guessing twice is not an answer
-        answer = form_of(task)(said[0])
+        answer = compared_form(said[0], task)
         # By SQuAD 2.0's rule, gold answers of which nothing is left don't count, unless there is no other; then the
         # right answer is none.
-        forms = list(map(form_of(task), texts_of(gold) or ()))
+        forms = [compared_form(text, task) for text in texts_of(gold) or ()]
         forms = ([form for form in forms if form] or [""]) if task.name == "qa" else forms
         return max((self.likeness(answer, due) for due in forms), default=0.0)
 
@@ -266,9 +266,9 @@ class AnswerScorer(MeanScorer):
         return found
 
 
-def form_of(task: Task) -> Callable[[str], str]:
-    """What makes two answers of a task equal."""
-    return normal_answer if task.name == "qa" else normal_form
+def compared_form(text: str, task: Task) -> str:
+    """What makes two answers of a task equal: SQuAD's form; else lower case, with single spaces between words."""
+    return normal_answer(text) if task.name == "qa" else " ".join(text.split()).casefold()
 
 
 def has_answer(gold: Json) -> bool:
@@ -295,8 +295,3 @@ def texts_of(value: Json) -> tuple[str, ...] | None:
     readable = [text for text in texts if isinstance(text, (str, int, float)) and text == text]  # NaN is not itself
     found = tuple(map(str, readable))
     return found if found and len(found) == len(texts) else None
-
-
-def normal_form(text: str) -> str:
-    """Lower case, with single spaces between words and none around them."""
-    return " ".join(text.split()).casefold()

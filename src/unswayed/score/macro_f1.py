@@ -30,21 +30,17 @@ class MacroF1(Scorer):
         return np.column_stack([said, gold, np.full(len(said), float(len(place)))])
 
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
-        return columns_by_class(self.classes(outputs, golds, task))
+        classes = self.classes(outputs, golds, task)
+        said, gold = (3 * classes[:, i].astype(np.intp) for i in (0, 1))
+        rows = np.zeros((len(classes), 3 * int(classes[:, 2].max(initial=0))))
+        items = np.arange(len(classes))
+        rows[items, said] = said == gold
+        rows[items, said + 1] = 1
+        rows[items, gold + 2] = 1
+        return rows
 
     def aggregate(self, sums: Array) -> Array:
         right, predicted, gold = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
         seen = predicted + gold
         f1 = np.divide(2 * right, seen, out=np.zeros_like(right), where=seen > 0)
         return ratio(f1.sum(-1), (seen > 0).sum(-1).astype(float))
-
-
-def columns_by_class(rows: Array) -> Array:
-    """For each row of `classes` the columns that are summed: for each class (right, predicted, in gold)."""
-    said, gold = (3 * rows[:, i].astype(np.intp) for i in (0, 1))
-    out = np.zeros((len(rows), 3 * int(rows[:, 2].max(initial=0))))
-    items = np.arange(len(rows))
-    out[items, said] = said == gold
-    out[items, said + 1] = 1
-    out[items, gold + 2] = 1
-    return out

@@ -1,15 +1,224 @@
-"""Match: the share of answers that are the same as the gold, in the part and by the rule that are declared."""
+"""Match: the share of answers that are the same as the gold, in the part and by the rule that are declared.
+
+`Comparing` knows that part (*extract*) and that rule (*equivalent*). Scores, flips, pages and gates all use the one
+that the plan, the suite or the task declares.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar, Self
 
 import numpy as np
 
-from unswayed.base.task import Task
-from unswayed.base.values import Json
-from unswayed.score._comparing import Comparing
+from unswayed.base.chat import CHOICES, moved_back
+from unswayed.base.errors import StoredFileError, UnswayedError, option
+from unswayed.base.ids import content_id
+from unswayed.base.task import Known, Task
+from unswayed.base.values import Example, Inputs, Json, Output, Variant
+from unswayed.score._equivalent import AnswerPair, EquivalentRule, equivalent_named, extract_named, text_of
 from unswayed.score._scorer import Array, MeanScorer, WithInputs
+from unswayed.storage.answers import AnswerStore
+from unswayed.storage.suite import Suite
+
+AnsweredExample = tuple[Example, Output, list[tuple[Variant, Output]]]
+_JUDGE_FILE = "judge.sqlite"  # a judge's answers, in the folder of the run
+_LONG_ANSWER_WORDS = 25  # words on average, from which on wording varies freely
+_BLOCK_EXAMPLES = 200  # examples whose answers are compared together
+_SUITE_RULES = ("exact", "contains", "rouge-l")  # rules that a suite may declare
+_NO_PART = ("", "the part to compare is not there")
+
+
+class Comparing:
+    """Tells whether two answers of a task are the same. Without a rule, they are if the task's `answer`s are equal."""
+
+    unreadable: ClassVar[Hashable] = ()  # the answer that can't be read; it differs from every other
+
+    def __init__(self, task: Task, extract: str = "", equivalent: str = "", rubric: str | None = None) -> None:
+        self.task = task
+        self.extract = "" if extract == "none" else extract
+        self.equivalent = equivalent or ("exact" if self.extract else "")
+        # As results show it, such as `number then exact`; empty without a rule.
+        self.name = f"{self.extract} then {self.equivalent}" if self.extract else self.equivalent
+        self.part = extract_named(self.extract)  # what of an answer or a gold is compared; None where it has no such
+        asked = self.equivalent or ("exact" if rubric is not None else "")
+        self._rule: EquivalentRule | None = equivalent_named(asked, rubric) if asked else None
+        self.rubric = self._rule.rubric if self._rule else ""
+        self.sees_inputs = self._rule is not None and self._rule.sees_inputs
+        # Are answers the same exactly where their keys are? Else a rule must `watch` the items first.
+        self.plain = self._rule is None or self._rule.transitive
+        self._store: AnswerStore | None = None
+        self._known: deque[dict[tuple[int, Hashable, Hashable], bool | None]] = deque(maxlen=4)  # a block each
+        self._words = self._answers = 0  # of clean answers
+        self._plain_answer: Known[Hashable] = Known(lambda value: (task.answer(value),))
+        self.unjudged = 0  # pairs on which a judge said neither yes nor no
+
+    @property
+    def decides(self) -> str | None:
+        """What decides whether answers are the same; None if that can't be known."""
+        more = self._rule.decides if self._rule else ""
+        return None if more is None else f"{self.name} {content_id(more)}" if more else self.name
+
+    @property
+    def rule(self) -> str | None:
+        """What decides when two parts are the same, whatever the part: the rule, its judge and its rubric."""
+        more = self._rule.decides if self._rule else ""
+        return None if more is None else content_id([self.equivalent, more])
+
+    def cache_in_run(self, folder: object) -> Self:
+        """Caches a judge's verdicts in the folder of a run, so that the judge gets no pair twice."""
+        with suppress(UnswayedError):  # nothing can be written there
+            self.cache_judgements(folder / _JUDGE_FILE if isinstance(folder, Path) else None)
+        return self
+
+    def cache_judgements(self, file: str | Path | None) -> Self:
+        """Caches a judge's verdicts in a file; without one, nothing is cached."""
+        if file is not None and self._rule is not None and self._rule.asks:
+            self._store = AnswerStore.shared(Path(file))
+        return self
+
+    def used(self) -> dict[str, float]:
+        """What the judge used, such as calls, tokens and cost."""
+        if self._store is None:
+            return {}
+        self._store.commit()
+        return self._store.used()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def warnings(self) -> list[str]:
+        """What a reader should not overlook."""
+        found = []
+        if self.unjudged:
+            found.append(f"{self.unjudged:,} verdicts of {self.equivalent} were neither yes nor no: left out.")
+        if self.equivalent == "contains" and self._words > _LONG_ANSWER_WORDS * max(self._answers, 1):
+            found.append(
+                f"Answers have {self._words // self._answers} words on average, and `contains` counts most rewordings "
+                f"as changes. Use {option('equivalent')} judge:SYSTEM or rouge-l for long answers."
+            )
+        return found
+
+    def shown(self, value: Json) -> str:
+        """The part that is compared, as a text."""
+        return text_of(self.part(value))
+
+    def key(self, value: Json) -> Hashable:
+        """Values of one key are the same."""
+        part = self.part(value)
+        if part is None and self.extract:
+            return _NO_PART
+        return (self._rule.key(part) if self._rule else "",)
+
+    def answer(self, output: Output) -> Hashable:
+        """What is compared of an output; None where there is none, and `unreadable` if it has not the task's form."""
+        if output.error is not None:
+            return self.unreadable if output.unreadable else None
+        if self._rule is not None:
+            return self.key(output.value)
+        try:
+            return self._plain_answer(output.value)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return self.unreadable
+
+    def varied(self, example: Example, variant: Variant, output: Output) -> Hashable:
+        """What is compared of a variant's output: where choices changed places, the choice that its letter is of."""
+        choices = variant.inputs.get(CHOICES)
+        if choices is None or output.error is not None or choices == example.inputs.get(CHOICES):
+            return self.answer(output)
+        letter = self.part(output.value) if self.extract == "choice" else self.task.label(output.value)
+        if not isinstance(letter, str):
+            return self.answer(output)
+        return self.answer(Output(moved_back(letter, example.inputs, variant.inputs)))
+
+    def watch(self, items: Iterable[AnsweredExample]) -> Iterator[AnsweredExample]:
+        """The items of a run as they are, once it is known which of their answers are the same."""
+        if self.plain:
+            yield from items
+            return
+        stream = iter(items)
+        undecidable = (None, self.unreadable, _NO_PART)
+        while block := list(islice(stream, _BLOCK_EXAMPLES)):  # a model compares many pairs at once faster than one
+            due: dict[tuple[int, Hashable, Hashable], AnswerPair] = {}
+            for example, clean, varied in block:
+                before = self.answer(clean)
+                self._answers += clean.ok
+                self._words += len(str(clean.value).split()) if clean.ok else 0
+                for variant, output in varied if before not in undecidable else ():
+                    after = self.varied(example, variant, output)
+                    if after not in undecidable and after != before:
+                        pair = AnswerPair(self.part(output.value), self.part(clean.value), example.inputs, False)
+                        due[example.row, before, after] = pair
+            self._known.append(dict(zip(due, self.same(list(due.values())), strict=True)))
+            yield from block
+
+    def flip(self, row: int, before: Hashable, after: Hashable) -> int:
+        """1 where two answers of the example of that row differ, 0 where not, -1 where that can't be said."""
+        if before is None or after is None:
+            return -1
+        if before == after or self.plain:
+            return int(before != after)
+        if _NO_PART in (before, after) or self.unreadable in (before, after):
+            return 1
+        same = next(known[row, before, after] for known in self._known if (row, before, after) in known)
+        return -1 if same is None else int(not same)
+
+    def same(self, pairs: Sequence[AnswerPair]) -> list[bool | None]:
+        """Whether each two parts are the same; None where a judge said neither yes nor no."""
+        assert self._rule is not None
+        found = self._rule.same(pairs, self._store) if pairs else []
+        self.unjudged += found.count(None)
+        return found
+
+    def verdicts(self, asked: Sequence[tuple[Json, Json, Inputs]]) -> list[bool | None]:
+        """Whether each answer is the same as its reference, both given with the inputs that they answer."""
+        alike = [self.key(said) == self.key(reference) for said, reference, _ in asked]
+        due = [one for one, same in zip(asked, alike, strict=True) if not same]
+        told = iter(self.same([AnswerPair(self.part(a), self.part(b), inputs, False) for a, b, inputs in due]))
+        return [True if same else next(told) for same in alike]
+
+    def right(self, output: Json, gold: Json, inputs: Inputs) -> list[AnswerPair] | bool:
+        """Whether an output is right, or the pairs of which one must be the same for that."""
+        said = self.part(output)
+        if said is None and self.extract:
+            return False
+        golds = [part for one in (gold if isinstance(gold, list) else [gold]) if (part := self.part(one)) is not None]
+        assert self._rule is not None
+        if any(self._rule.key(said) == self._rule.key(one) for one in golds):
+            return True
+        return False if self.plain else [AnswerPair(said, one, inputs, True) for one in golds]
+
+
+def judge_used(folder: Path) -> dict[str, float]:
+    """What judges used for the run in a folder, such as calls, tokens and cost."""
+    if not (folder / _JUDGE_FILE).exists():
+        return {}
+    with AnswerStore.shared(folder / _JUDGE_FILE) as judged:
+        return judged.used()
+
+
+def comparing_for(suite: Suite, extract: str = "", equivalent: str = "", rubric: str | None = None) -> Comparing:
+    """What is compared on a suite: as chosen, or as the suite's data or its task declares."""
+    task, declared = suite.task, suite.manifest.compared
+    if declared.get("equivalent", "exact") not in _SUITE_RULES:  # a suite from somebody else names no code
+        raise StoredFileError(
+            f"{suite.path / 'manifest.json'}: the suite compares answers by {declared['equivalent']!r}, which is not "
+            f"one of {', '.join(_SUITE_RULES)}. Choose a rule with {option('equivalent')}."
+        )
+    if equivalent:  # a rule that was chosen compares whole answers, unless a part was chosen too
+        return Comparing(task, extract, equivalent, rubric)
+    extract = extract or declared.get("extract", "") or task.compared[0]
+    whole = extract in ("", "none")
+    return Comparing(task, extract, declared.get("equivalent", "") or (task.compared[1] if whole else "exact"), rubric)
 
 
 class Match(MeanScorer):

@@ -104,9 +104,8 @@ def _value_problem(value: Any, due: list[Json], kind: dict[str, Any]) -> str | N
         same_length = [one for one in due if len(one) == len(value)]
         return None if any(all(map(_dict_fits, value, one)) for one in same_length) else "value"
     if wanted is str or wanted is list:
-        plain = [
-            [] if wanted is list and one == "" else _standard_form(one) for one in due if type(one) in (wanted, str)
-        ]
+        listed = [one for one in due if type(one) in (wanted, str)]
+        plain = [[] if wanted is list and one == "" else _standard_form(one) for one in listed]
         return None if _standard_form(value) in plain else "value"
     return None if value in due else "value"
 
@@ -122,10 +121,6 @@ def _dict_fits(value: Json, due: Json) -> bool:
     """Each key is known and its value one of those listed; what is absent may be."""
     if not isinstance(value, dict) or not isinstance(due, dict):
         return False
-    for key, item in value.items():
-        if key not in due:
-            return False
-        texts = [standard_text(one) if isinstance(one, str) else one for one in due[key]]
-        if (standard_text(item) if isinstance(item, str) else item) not in texts:
-            return False
+    if not all(key in due and _standard_form([item])[0] in _standard_form([*due[key]]) for key, item in value.items()):
+        return False
     return all(key in value or "" in values for key, values in due.items())

@@ -252,7 +252,7 @@ class RecogniserServer(HttpSystem, Recogniser):
             raise SystemBroken(f"The recogniser at {self.name} gave no text: {problem}") from problem
 
 
-class RecogniserOf(SystemAround, Recogniser):
+class RecogniserOf(Recogniser, SystemAround):
     """Any system as a recogniser: its inputs are `audio`, the path, and `language`; its output is the text."""
 
     def __init__(self, system: System, language: str = "en") -> None:

@@ -196,10 +196,6 @@ def weights_id(folder: str) -> str:
 class RewriterOf(SystemAround, Rewriter):
     """Any system as a rewriter."""
 
-    @property
-    def identity(self) -> str:
-        return self.system.identity
-
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         return self.system.predict(batch)
 

@@ -124,12 +124,17 @@ _DEPTH = 100
 
 
 class SystemAround(System):
-    """A system that asks another one, which it prepares and closes. Extend with `predict` and `identity`."""
+    """A system that asks another one, which it prepares and closes. Extend with `predict`, and with `identity` where
+    the answers are no longer those of the other."""
 
     def __init__(self, system: System) -> None:
         self.system, self.name = system, system.name
         self.batch_size, self.concurrency, self.retries = system.batch_size, system.concurrency, system.retries
         self.deterministic, self.prices = system.deterministic, system.prices
+
+    @property
+    def identity(self) -> str:
+        return self.system.identity
 
     @property
     def prompts(self) -> dict[str, str]:

@@ -132,7 +132,7 @@ class Scores:
         return [math.nan if output.value is None else float(output.value) for output in outputs]
 
 
-class MetricOf(SystemAround, Metric):
+class MetricOf(Metric, SystemAround):
     """Any system as a metric: it gets the candidate, reference, source and tag as inputs, and its output is the score.
 
     A function's attribute `uses` says what of reference, source and tag it looks at, `tags` which tags it knows.

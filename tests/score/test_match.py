@@ -14,8 +14,8 @@ from hypothesis import given, settings, strategies as st
 from unswayed.base.errors import StoredFileError, UnknownName, UnswayedError, UsageError
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json, Output, Variant
-from unswayed.score import Comparing, Match, _extract, comparing_for
-from unswayed.score._extract import extract_named
+from unswayed.score import Comparing, Match, _equivalent, comparing_for
+from unswayed.score._equivalent import extract_named
 
 GENERATE = task_named("generate")
 
@@ -90,7 +90,7 @@ def test_unknown_names_are_met_with_the_nearest() -> None:
 
 
 def test_a_catastrophic_regex_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_extract, "REGEX_SECONDS", 0.3)
+    monkeypatch.setattr(_equivalent, "REGEX_SECONDS", 0.3)
     search = extract_named("regex:(a+)+$")
     with pytest.raises(UsageError, match="without a repeat inside a repeat"):
         search("a" * 60 + "b")
