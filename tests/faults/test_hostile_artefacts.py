@@ -217,13 +217,13 @@ def test_weights_that_claim_a_petabyte_are_refused(tmp_path: Path) -> None:
 
 
 def test_weights_that_unpack_to_gigabytes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unswayed.systems.saved._MOST_WEIGHT_BYTES", 1 << 20)
+    monkeypatch.setattr("unswayed.systems.baselines._MOST_WEIGHT_BYTES", 1 << 20)
     with pytest.raises(StoredFileError, match=r"weights\.npz.*would take"):
         Intent.load(saved_system(tmp_path, {"any": npy((10**6,), bytes(8 * 10**6))}))
 
 
 def test_counts_that_unpack_to_gigabytes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unswayed.mitigate.noisy_channel._MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("unswayed.mitigate.noisy_channel._MAX_COUNTS_BYTES", 1 << 20)
     packed = lzma.compress(b'{"a": "' + bytes(5 << 20))
     (tmp_path / "counts.json.xz").write_bytes(packed)
     card = {"system": "mitigate/noisy_channel", "version": 1, "counts": hashlib.sha256(packed).hexdigest()}

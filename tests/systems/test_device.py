@@ -192,14 +192,14 @@ def sources() -> Iterator[tuple[Path, str]]:
 def test_no_other_module_chooses_a_device() -> None:
     """The worker of learned metrics runs in an environment without unswayed; a hash may read weights of any device."""
     choice = re.compile(r"""\.cuda\(|\.cpu\(|\.to\(["']|device=["']|torch\.device\(|ExecutionProvider|gpus=\d""")
-    allowed = {"_worker.py", "_pipeline.py", "fingerprint.py"}
+    allowed = {"_worker.py", "fingerprint.py"}
     wrong = [(f.name, m.group()) for f, text in sources() for m in choice.finditer(text) if f.name not in allowed]
     assert not wrong
 
 
 def test_every_module_that_runs_a_network_uses_the_one_place() -> None:
     runs = re.compile(r"return_tensors=|inference_mode\(\)|InferenceSession|WhisperModel|BERTScorer\(")
-    through = {"_pipeline.py", "_worker.py"}  # by `padded` and `Loop`; the user's own
+    through = {"_worker.py"}  # by `padded` and `Loop`
     silent = [f.name for f, t in sources() if runs.search(t) and "systems.device" not in t and f.name not in through]
     assert silent == []
 

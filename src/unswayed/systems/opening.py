@@ -197,7 +197,7 @@ def _open_hf(path: str, options: Options) -> System:
 
 
 def _open_onnx(path: str, options: Options) -> System:
-    from unswayed.systems.onnx._graph import OnnxFolder
+    from unswayed.systems.onnx import OnnxFolder
 
     folder = OnnxFolder(path, options.get("file"))
     if folder.kind is None:
@@ -270,7 +270,7 @@ def _open_object(thing: object, name: str | None, options: Options) -> System:
     if any(callable(getattr(thing, method, None)) for method in ("correct_batch", "correct")):
         return _open_corrector(thing, shown, options)
     if any(f"{c.__module__}.{c.__qualname__}" == "transformers.pipelines.base.Pipeline" for c in type(thing).__mro__):
-        from unswayed.systems.hf._pipeline import HfPipeline
+        from unswayed.systems.hf import HfPipeline
 
         return make_system(HfPipeline, shown, {"model": thing, "name": name, **options})
     if callable(thing):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -154,6 +154,23 @@ class SystemAround(System):
 
     def close(self) -> None:
         self.system.close()
+
+
+def missing_input(inputs: Inputs, names: Iterable[str] | None) -> str | None:
+    """That inputs lack one of these names, as a failure says it; None where they have them all."""
+    absent = next((name for name in names or () if name not in inputs), None)
+    return None if absent is None else f"the input has no {absent!r}"
+
+
+def predict_readable(
+    batch: Sequence[Inputs], problem_of: Callable[[Inputs], str | None],
+    predict: Callable[[list[Inputs]], Sequence[Json | Failed]],
+) -> list[Json | Failed]:  # fmt: skip
+    """An output for each input: inputs that have a problem fail with it, all others are asked together."""
+    problems = [problem_of(inputs) for inputs in batch]
+    readable = [inputs for inputs, problem in zip(batch, problems, strict=True) if not problem]
+    outputs = iter(predict(readable) if readable else ())
+    return [Failed(problem, final=True) if problem else next(outputs) for problem in problems]
 
 
 class _NotPlain(Exception):

@@ -150,6 +150,6 @@ def test_what_can_not_be_opened_says_why(made: Path, tmp_path: Path, monkeypatch
     with pytest.raises(UsageError, match=r"has no tokenizer\.json"):
         open_system(f"onnx:{graph}").predict([{"text": "a"}])
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    monkeypatch.setattr("unswayed.systems.onnx._graph.find_spec", lambda name: None)
+    monkeypatch.setattr("unswayed.systems.onnx.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"pip install 'onnxruntime"):
         open_system(f"onnx:{made / 'graphs/classify'}").predict([{"text": "a"}])

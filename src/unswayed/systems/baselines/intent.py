@@ -12,7 +12,7 @@ import numpy.typing as npt
 from unswayed.base.progress import Progress
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example, Inputs, Json
-from unswayed.systems.saved import (
+from unswayed.systems.baselines import (
     Arrays,
     Floats,
     Quiet,

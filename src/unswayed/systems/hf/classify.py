@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 from unswayed.base.values import Inputs, Json
-from unswayed.systems.hf._model import HfSystem, length_groups
-
-_FIRST = ("premise", "question", "text", "sentence1")  # texts that stand first where names alone do not say it
+from unswayed.systems.hf import HfSystem, label_names, length_groups, ordered_fields
 
 
 class HfClassifier(HfSystem):
@@ -42,15 +38,3 @@ class HfClassifier(HfSystem):
             for i, number in zip(group, best, strict=True):
                 found[i] = self.labels[number]
         return found
-
-
-def ordered_fields(inputs: Inputs) -> list[str]:
-    """The texts' names in a fixed order: a premise before its hypothesis, others by name."""
-    return sorted(inputs, key=lambda name: (name not in _FIRST, name))
-
-
-def label_names(id2label: dict[Any, str]) -> list[str]:
-    """A config's labels in the order of the outputs; where they are only numbered, the numbers."""
-    names = [str(id2label[key]) for key in sorted(id2label, key=int)]
-    numbered = [re.fullmatch(r"LABEL_(\d+)", name) for name in names]
-    return [match[1] for match in numbered if match] if all(numbered) else names

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from unswayed.base.values import Inputs, Json
-from unswayed.systems.hf._model import HfSystem, length_groups
+from unswayed.systems.hf import HfSystem, length_groups
 
 _CONTEXT = 20_000  # letters that are read
 _TOP = 20  # beginnings, and ends, whose spans are looked at
@@ -27,10 +27,7 @@ class HfReader(HfSystem):
     name = "hf/read"
     auto = "AutoModelForQuestionAnswering"
     tasks = ("qa", "text")
-
-    def input_problem(self, inputs: Inputs) -> str | None:
-        absent = next((field for field in ("question", "context") if field not in inputs), None)
-        return f"the input has no {absent!r}" if absent else None
+    needed = ("question", "context")
 
     def windows(self, number: int, inputs: Inputs) -> list[ContextWindow]:
         """The context in stretches that overlap, each with the question."""

@@ -8,23 +8,9 @@ from typing import Any
 
 from unswayed.base.errors import UsageError
 from unswayed.base.values import Inputs, Json
-from unswayed.systems.hf._model import HfSystem, length_groups
+from unswayed.systems.hf import HfSystem, length_groups, usual_prompt
+from unswayed.systems.system import missing_input
 from unswayed.systems.template import Template, prompt_of, texts_of
-
-# Texts of a task → the prompt where none is given.
-_PROMPTS = {
-    ("source",): "{source}",
-    ("text",): "{text}",
-    ("db_id", "question", "schema"): "{question}\n{schema}",
-    ("db_id", "question"): "{question}",
-    ("context", "question"): "{context}\n{question}",
-}
-
-
-def usual_prompt(inputs: Inputs) -> str | None:
-    """The prompt for these texts where none is given; None where it can't be told."""
-    names = tuple(sorted(inputs))
-    return _PROMPTS.get(names) or (f"{{{names[0]}}}" if len(names) == 1 else None)
 
 
 class HfSeq2Seq(HfSystem):
@@ -50,8 +36,7 @@ class HfSeq2Seq(HfSystem):
         inputs = texts_of(inputs)
         if self.template is None and usual_prompt(inputs) is None:
             return f"there are the texts {', '.join(sorted(inputs))}; give the option prompt"
-        absent = next((name for name in (self.template.names if self.template else ()) if name not in inputs), None)
-        return f"the input has no {absent!r}" if absent else None
+        return missing_input(inputs, self.template.names if self.template else ())
 
     @cached_property
     def tokenizer(self) -> Any:

@@ -6,19 +6,18 @@ import json
 import re
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from unswayed.base.edits import slots_of
 from unswayed.base.errors import UsageError
 from unswayed.base.values import Inputs, Json
-from unswayed.systems.hf._model import HfSystem, fitting_windows, length_groups
-from unswayed.systems.hf.classify import label_names
+from unswayed.systems.hf import HfSystem, bio_tag, label_names, length_groups
 
 if TYPE_CHECKING:
     from unswayed.storage.suite import Suite
 
-_LETTERS = 64  # of a token that are read, so that one token of noise does not fill the window
-_SAME = {"S-": "B-", "E-": "I-"}
+_TOKEN_CHARS = 64  # of a token that are read, so that one token of noise does not fill the window
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -40,6 +39,7 @@ class HfTagger(HfSystem):
     name = "hf/tag"
     auto = "AutoModelForTokenClassification"
     tasks = ("tag", "slu", "text")
+    needed = ("text",)
     _by_character = False
 
     @property
@@ -62,9 +62,6 @@ class HfTagger(HfSystem):
             )
         return tags
 
-    def input_problem(self, inputs: Inputs) -> str | None:
-        return None if "text" in inputs else "the input has no 'text'"
-
     @cached_property
     def _spaced(self) -> bool:
         """RoBERTa's kind of tokenizer knows a word that follows a space from one that does not."""
@@ -75,14 +72,20 @@ class HfTagger(HfSystem):
 
     def windows(self, number: int, text: str) -> list[TagWindow]:
         """The text's tokens, as many at a time as the model has room for."""
-        tokens = [self.cut_text(token[:_LETTERS]) for token in text.split(" ")]
+        tokens = [self.cut_text(token[:_TOKEN_CHARS]) for token in text.split(" ")]
         if self._spaced:
             tokens = [f" {token}" if token else token for token in tokens]
         widths = [0] * len(tokens)
         for word in self.tokenizer(tokens, is_split_into_words=True, add_special_tokens=False).word_ids():
             widths[word] += 1
+        cuts, used = [0], 0  # where a window is full, and the next begins
+        for at, width in enumerate(widths):
+            if used and used + width > self.room - 4:
+                cuts.append(at)
+                used = 0
+            used += width
         windows = []
-        for start, end in fitting_windows(widths, self.room - 4):
+        for start, end in pairwise([*cuts, len(widths)]):
             row = self.tokenizer(tokens[start:end], is_split_into_words=True, truncation=True, max_length=self.room)
             first: dict[int | None, int] = {}
             for piece, word in enumerate(row.word_ids()):
@@ -98,8 +101,6 @@ class HfTagger(HfSystem):
         split = [" ".join(text[a:b] for a, b in row) for text, row in zip(texts, words, strict=True)]
         return [
             {"entities": [{"start": row[a][0], "end": row[b - 1][1], "label": kind} for kind, a, b in slots_of(tags)]}
-            if row
-            else {"entities": []}
             for row, tags in zip(words, self.tags_of(split), strict=True)
         ]
 
@@ -121,8 +122,3 @@ class HfTagger(HfSystem):
 def word_spans(text: str) -> list[tuple[int, int]]:
     """Where the words and marks of a text stand."""
     return [match.span() for match in _WORD.finditer(text)]
-
-
-def bio_tag(tag: str) -> str:
-    """A tag of BIOES as BIO has it."""
-    return _SAME.get(tag[:2], tag[:2]) + tag[2:]

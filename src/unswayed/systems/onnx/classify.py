@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unswayed.systems.hf.classify import HfClassifier
-from unswayed.systems.onnx._graph import OnnxSystem
+from unswayed.systems.onnx import OnnxSystem
 
 
 class OnnxClassifier(OnnxSystem, HfClassifier):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unswayed.systems.hf.tag import HfTagger
-from unswayed.systems.onnx._graph import OnnxSystem
+from unswayed.systems.onnx import OnnxSystem
 
 
 class OnnxTagger(OnnxSystem, HfTagger):
