@@ -20,8 +20,7 @@ from unswayed.base.values import UNREADABLE, BatchOutputs, Failed, Inputs, Json,
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.keys import Key, Keyer
 from unswayed.systems.canary import Kept, check, how_many, lot
-from unswayed.systems.http.pace import Pace
-from unswayed.systems.meter import Spent, metered
+from unswayed.systems.http import Pace, Spent, metered
 
 _ALIKE = 3  # equal errors of the first items after which a system counts as broken
 # Errors of Python's own that a local function raises again if it is asked the same again.

@@ -174,7 +174,8 @@ def _open_command(text: str, options: Options) -> System:
 
 
 def _open_url(address: str, options: Options) -> System:
-    from unswayed.systems.url import ChatSystem, JsonSystem
+    from unswayed.systems.http.client import JsonSystem
+    from unswayed.systems.prompted import ChatSystem
 
     url, _, model = address.partition("#")
     given = {"url": url, **({"model": model} if model else {}), **options}

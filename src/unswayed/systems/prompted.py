@@ -1,18 +1,330 @@
-"""Systems around another one that fill a template for it: a prompt, or the rubric of a judge."""
+"""Systems that are asked by a prompt: chat models of any OpenAI-compatible server, any system with a prompt, judges."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from unswayed.base.chat import is_chat
+import msgspec
+
+from unswayed.base.chat import chat_of, is_chat
+from unswayed.base.chat import CHOICES, choices_in
 from unswayed.base.errors import UsageError, option
-from unswayed.base.values import Inputs, Json
+from unswayed.base.ids import content_id
+from unswayed.base.secrets import masked, masked_data, masked_url
+from unswayed.base.text import one_line
+from unswayed.base.chat import calls_of
+from unswayed.base.values import CUT_OFF, REFUSED, Inputs, Json
 from unswayed.storage.suite import Suite
-from unswayed.systems.system import Failed, System, SystemAround
+from unswayed.systems.http.client import Client, HttpSettings, HttpSystem, Malformed, Unanswered
+from unswayed.systems.http.connection import checked_url, key_for
+from unswayed.systems.system import Failed, Prices, System, SystemAround, plain, prices_of
 from unswayed.systems.template import PROMPTS, Template, prompt_of, texts_of
-from unswayed.systems.url import ChatSystem
+
+_AROUND = " \t\r\n.,;:!?\"'`*()[]。，！？“”‘’「」"  # what models put around a label
+_YES = (("yes", "no"), ("true", "false"), ("1", "0"))
+_NLI = {"premise", "hypothesis"}
+_LABEL_TOKENS = 16
+_TEXT_TOKENS = 1024
+
+
+_CHAT_PATH = "/chat/completions"
+_MAX_MODELS = 20  # whose names are told apart
+_MODEL_NAME_CHARS = 80
+
+
+class ChatAnswer(NamedTuple):
+    """What the model said; None where it would not. `cut` says that it had more to say than it was given tokens for."""
+
+    text: str | None
+    cut: bool = False
+    calls: list[Json] | None = None  # as OpenAI has `tool_calls`
+    refusal: str = ""
+
+
+class Chat:
+    """`more` are further fields of each request; one that is None leaves out what would be sent."""
+
+    def __init__(
+        self, url: str, model: str, key_env: str | None = None, prices: Prices | None = None,
+        more: dict[str, Json] | None = None, settings: HttpSettings | None = None, retries: int = 6,
+        insecure: bool = False,
+    ) -> None:  # fmt: skip
+        if not model:
+            raise UsageError("A model's name is needed, as the server knows it.")
+        parts = checked_url(url)
+        if not parts.path.endswith(_CHAT_PATH):
+            parts = parts._replace(path=parts.path.rstrip("/") + _CHAT_PATH)
+        key = key_for(parts, key_env, default=True, insecure=insecure)
+        self.client = Client(parts.geturl(), key, settings, retries)
+        self.model = model
+        self._prices = prices
+        self._more = more or {}
+        self._models: set[str] = set()  # that the server says it used
+
+    def ask(self, prompt: str, system: str | None = None, **parameters: Json) -> ChatAnswer:
+        """The answer to one prompt. Raises `Unanswered` where none is to be had."""
+        messages = [{"role": "system", "content": system}] if system else []
+        return self.send([*messages, {"role": "user", "content": prompt}], **parameters)
+
+    def send(self, messages: list[Json], **parameters: Json) -> ChatAnswer:
+        """The answer to a chat. Raises `Unanswered` where none is to be had."""
+        body = {"model": self.model, "messages": messages, "stream": False, **parameters, **self._more}
+        return self.client.post({k: v for k, v in body.items() if v is not None}, self._read_answer)
+
+    def _read_answer(self, value: Json) -> ChatAnswer:
+        try:
+            choice = value["choices"][0]
+            message = choice["message"]
+            text, calls = message.get("content"), message.get("tool_calls")
+        except (KeyError, IndexError, TypeError, AttributeError):
+            raise Malformed("the answer is not one to a chat") from None
+        if not isinstance(text, str | None):
+            raise Malformed("the answer is not a text")
+        self.client.use_tokens(value.get("usage"), self._prices)
+        if isinstance(value.get("model"), str) and value["model"]:
+            name = one_line(masked(value["model"][:_MODEL_NAME_CHARS]))
+            if name in self._models or len(self._models) < _MAX_MODELS:
+                self._models.add(name)
+                self.client.use(**{f"answers of {name}": 1})
+        why, refusal = choice.get("finish_reason"), message.get("refusal")
+        refusal = refusal if isinstance(refusal, str) else ""
+        if why == "content_filter":  # what it let through is not the answer
+            text, refusal = None, refusal or "its content filter"
+        return ChatAnswer(text, why == "length", calls if isinstance(calls, list) and calls else None, refusal)
+
+
+def json_in(text: str) -> Json:
+    """The JSON that an answer is, with or without a fence around it. Raises ValueError where it is none."""
+    fenced = re.fullmatch(r"\s*```\w*\n(.*)\n\s*```\s*", text, re.S)
+    try:
+        return msgspec.json.decode(fenced[1] if fenced else text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+
+
+class ChatSystem(HttpSystem):
+    """Fills a prompt with each input's texts and asks the model at temperature 0.
+
+    `answers` maps what the model may say to outputs; anything else is a failure that shows what it said. Without
+    them, a suite of labels has its own labels as answers, or yes and no where the prompt speaks of them and the
+    labels are such as *entailed* and *not_entailed*; other suites take the text as it is, or, with `json`, what it says
+    as JSON. Where the answers are yes and no, or single characters, the model is given one token.
+    """
+
+    batch_size = 1
+    concurrency = 8
+    deterministic = False  # servers batch requests, so that even at temperature 0 an answer may differ
+    _calls = False  # are outputs tool calls?
+    _bare: Template | None = None  # stands for a prompt where none was given: the only text as it is
+
+    def __init__(
+        self, url: str, model: str, prompt: str | None = None, answers: Mapping[str, Json] | str | None = None,
+        system_message: str | None = None, key_env: str | None = None, price_in: float | None = None,
+        price_out: float | None = None, temperature: float | None = 0.0, max_tokens: int | None = None,
+        body: dict[str, Json] | None = None, json: bool = False, identity: str | None = None,
+        insecure: bool = False, seed: int | None = None, **waits: float,
+    ) -> None:  # fmt: skip
+        settings = HttpSettings(**waits)  # type: ignore[arg-type]
+        self.prices = prices_of(price_in, price_out)
+        body = body if seed is None else {"seed": seed, **(body or {})}
+        self._chat = Chat(url, model, key_env, self.prices, body, settings, insecure=insecure)
+        self._client = self._chat.client
+        self._body = masked_data(body or {})
+        self.name = f"{checked_url(url)._replace(query='').geturl()}#{model}"
+        self._template = None if prompt is None else Template.read(prompt, PROMPTS)
+        self._system, self._temperature, self._max_tokens = system_message, temperature, max_tokens
+        self._json = json
+        self._answers = None if answers is None else _by_key(parsed_answers(answers))
+        query = masked_url(self._client.url).partition("?")[2]
+        decides = [system_message, temperature, max_tokens, masked_data(body), json, self._answers, query]
+        self._settings = content_id(decides)
+        self._named_identity = identity
+
+    @property
+    def identity(self) -> str:
+        if self._named_identity is not None:
+            return self._named_identity
+        prompt = self._template.id if self._template else "none"
+        return f"chat {self._client.shown} model={self._chat.model} prompt={prompt} settings={self._settings}"
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        template = self._template or self._bare
+        told = {"prompt": template.text if template else "", "system message": self._system or ""}
+        return {name: text for name, text in told.items() if text}
+
+    def prepare(self, suite: Suite) -> None:
+        example = next(suite.examples(), None)
+        if example is None:
+            return
+        self._calls = suite.manifest.task == "tools"
+        if is_chat(example.inputs):
+            if self._template is not None:
+                raise UsageError(f"The suite's chats are sent as they are: leave out {option('prompt')}.")
+            return
+        if self._template is None and example.inputs.keys() == _NLI:
+            text = (PROMPTS / "nli.txt").read_text(encoding="utf-8")  # which may lie in a zip
+            self._template = Template(text.rstrip("\n"), "nli.txt")
+        named = [name for name in example.inputs if name != CHOICES]
+        if self._template is None and len(named) == 1 and choices_in(example.inputs):
+            self._template = Template(
+                f"{{{named[0]}}}\n{{{CHOICES}}}\nAnswer with the letter of the right choice.\nAnswer:"
+            )
+        if self._template is None and len(example.inputs) > 1:
+            raise UsageError(f"{self.name} needs {option('prompt')}, a file that has {_braced(example.inputs)} in it.")
+        if self._template is not None:
+            self._template.require(example.inputs)
+            unused = [name for name in example.inputs if not self._template.has(name)]
+            for clean, variants in suite.groups() if unused else ():
+                for variant in variants:  # where variants differ in a text that is left out, all are asked the same
+                    name = next((n for n in unused if variant.inputs.get(n) != clean.inputs.get(n)), None)
+                    if name is not None:
+                        raise UsageError(
+                            f"The prompt has no {{{name}}}, in which the suite's variants differ. Put it in."
+                        )
+        else:
+            self._bare = Template(f"{{{next(iter(example.inputs))}}}")
+        if self._answers is None and not self._json and suite.manifest.task == "classify":
+            found = {suite.task.label(e.gold) for e in (() if suite.manifest.labels else suite.examples())}
+            labels = list(suite.manifest.labels or sorted(label for label in found if label is not None))
+            self._answers = expected_answers(labels, self._template.text if self._template else "")
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        self._client.retries = self.retries
+        return [self._answer_one(inputs) for inputs in batch]
+
+    def settings(self) -> dict[str, Json]:
+        sent = {"model": self._chat.model, "temperature": self._temperature, "max_tokens": self._token_limit()}
+        return {**sent, "seed": None, **self._body}
+
+    def _answer_one(self, inputs: Inputs) -> Json | Failed:
+        settings = {"temperature": self._temperature, "max_tokens": self._token_limit()}
+        try:
+            if not is_chat(inputs):
+                template = self._template or self._bare
+                if template is None and len(inputs) != 1:
+                    raise UsageError(f"a prompt is needed that has {_braced(inputs)} in it")
+                prompt = prompt_of(template, inputs) if template else next(iter(inputs.values()))
+                return self._read(self._chat.ask(prompt, self._system, **settings))
+            chat = chat_of(inputs)
+            tools = [sent_tool(tool) for tool in chat.get("tools", ())]
+            system = [{"role": "system", "content": self._system}] if self._system else []
+            answer = self._chat.send([*system, *chat["messages"]], tools=tools or None, **settings)
+        except (UsageError, Unanswered) as problem:
+            return Failed(str(problem), final=True)
+        calls = calls_of({"tool_calls": answer.calls}) if answer.calls else None
+        if calls is not None:  # as outputs have them, with the names that the definitions have
+            own = [str(tool.get("function", tool)["name"]) for tool in chat.get("tools", ())]
+            names = {sent_name(name): name for name in own}
+            named = [{"name": names.get(call.name, call.name), "arguments": call.arguments} for call in calls]
+            answer = answer._replace(calls=named)
+        return self._read(answer)
+
+    def _token_limit(self) -> int:
+        if self._max_tokens is not None:
+            return self._max_tokens
+        if self._answers is None:
+            return _TEXT_TOKENS
+        return 1 if all(a in ("yes", "no") or len(a) == 1 for a in self._answers) else _LABEL_TOKENS
+
+    def _read(self, answer: ChatAnswer) -> Json | Failed:
+        if answer.calls and (self._calls or not answer.text):
+            return plain(answer.calls if self._calls else {"tool_calls": answer.calls})
+        if answer.refusal and not answer.text:
+            self._client.use(refusals=1)
+            return Failed(f"{REFUSED}: {_short(answer.refusal)}", final=True)
+        if answer.cut and not answer.text:
+            return self._cut_off("")
+        if answer.text is None:
+            return Failed("the model gave no answer, only a refusal or a call", final=True)
+        if self._answers is not None:
+            key = answer_key(answer.text)
+            if key in self._answers:
+                return self._answers[key]
+            known = ", ".join(list(self._answers)[:10]) + (", …" if len(self._answers) > 10 else "")
+            return Failed(f"the answer {_short(answer.text)} is none of: {known}", final=True)
+        if answer.cut:
+            return self._cut_off(answer.text)
+        if not self._json:
+            return plain(answer.text.strip())
+        try:
+            return plain(json_in(answer.text))
+        except ValueError as error:
+            return Failed(f"the answer {_short(answer.text)} is not JSON: {error}", final=True)
+
+    def _cut_off(self, text: str) -> Failed:
+        self._client.use(cut=1)
+        return Failed(f"{CUT_OFF} after {self._token_limit()} tokens: {_short(text)}", final=True)
+
+
+_JSON_TYPES = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}  # of BFCL's own types
+
+
+def sent_tool(tool: Json) -> Json:
+    """A tool's definition as OpenAI's API takes it: a name without dots, and JSON Schema's names of types."""
+    function = tool.get("function", tool)
+    sent = {**function, "name": sent_name(function["name"])}
+    if "parameters" in function:
+        sent["parameters"] = _schema(function["parameters"])
+    return {"type": "function", "function": sent}
+
+
+def _schema(value: Json) -> Json:
+    if isinstance(value, list):
+        return [_schema(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kind = value.get("type")
+    known = {"type": _JSON_TYPES[kind]} if isinstance(kind, str) and kind in _JSON_TYPES else {}
+    return {key: _schema(item) for key, item in value.items()} | known
+
+
+def sent_name(name: str) -> str:
+    return re.sub(r"[^\w-]", "_", name)[:64]
+
+
+def parsed_answers(answers: Mapping[str, Json] | str) -> Mapping[str, Json]:
+    """`yes=entailed,no=not_entailed` as a mapping."""
+    if not isinstance(answers, str):
+        return answers
+    pairs = [part.partition("=") for part in answers.split(",")]
+    wrong = next((said for said, equals, _ in pairs if not equals or not said.strip()), None)
+    if wrong is not None:
+        raise UsageError(f"answers are SAID=OUTPUT,SAID=OUTPUT; {wrong!r} is not.")
+    return {said: output.strip() for said, _, output in pairs}
+
+
+def _by_key(answers: Mapping[str, Json]) -> dict[str, Json]:
+    found = {answer_key(said): output for said, output in answers.items()}
+    if len(found) < len(answers) or "" in found:
+        raise UsageError(f"These answers are the same apart from case and punctuation: {', '.join(answers)}.")
+    return found
+
+
+def answer_key(said: str) -> str:
+    """What of an answer tells it from others: not the marks around it, nor its capitals."""
+    return said.strip(_AROUND).casefold()
+
+
+def expected_answers(labels: list[str], prompt: str) -> dict[str, Json]:
+    """What a model is expected to say where nobody said so: the labels, or yes and no if the prompt speaks of them."""
+    if len(labels) == 2 and {"yes", "no"} <= set(re.findall(r"\w+", prompt.lower())):
+        for yes, no in (labels, labels[::-1]):
+            opposite = re.fullmatch(r"(not|non|no|un)[ _-]?" + re.escape(yes.lower()), no.lower())
+            if opposite or (yes.lower(), no.lower()) in _YES:
+                return {"yes": yes, "no": no}
+    return _by_key({label: label for label in labels})
+
+
+def _braced(inputs: Inputs) -> str:
+    return " and ".join(f"{{{name}}}" for name in inputs)
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 200 else text[:200] + "…")
 
 
 class PromptedSystem(SystemAround):
@@ -44,9 +356,8 @@ class PromptedSystem(SystemAround):
 
 
 YES, NO = "yes", "no"
-_YES, _NO = (YES, "true", "same", "1"), (NO, "false", "different", "0")
+_SAID_YES, _SAID_NO = (YES, "true", "same", "1"), (NO, "false", "different", "0")
 _ASKED = ("question", "reference", "answer")
-_SHOWN_LETTERS = 80
 
 
 class JudgeSystem(SystemAround):
@@ -82,13 +393,9 @@ class JudgeSystem(SystemAround):
         found: list[Json | Failed] = []
         for answer in self.system.predict([self.request(inputs) for inputs in batch]):
             same = None if isinstance(answer, Failed) else verdict(answer)
-            if same is not None:
-                found.append(YES if same else NO)
-            elif isinstance(answer, Failed):
-                found.append(answer)
-            else:
-                problem = f"the judge said neither yes nor no: {str(answer)!r:.{_SHOWN_LETTERS}}"
-                found.append(Failed(problem, final=True))
+            if same is None and not isinstance(answer, Failed):
+                answer = Failed(f"the judge said neither yes nor no: {str(answer)!r:.80}", final=True)
+            found.append(answer if same is None else YES if same else NO)
         return found
 
 
@@ -100,4 +407,4 @@ def verdict(value: Json) -> bool | None:
         return value
     words = re.findall(r"\w+", unicodedata.normalize("NFKC", str(value)).casefold())
     first = words[0] if words else ""
-    return True if first in _YES else False if first in _NO else None
+    return True if first in _SAID_YES else False if first in _SAID_NO else None

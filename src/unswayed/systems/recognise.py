@@ -19,10 +19,9 @@ from unswayed.base.values import Failed, Inputs, Json
 from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import ask
 from unswayed.systems.device import speech_place
-from unswayed.systems.http.client import Client, HttpSettings, Malformed, Unanswered
+from unswayed.systems.http.client import Client, HttpSettings, HttpSystem, Malformed, Unanswered
 from unswayed.systems.process import MAX_LINE, BrokeOff, ChildProcess, command_id
 from unswayed.systems.system import System, SystemAround
-from unswayed.systems.url import HttpSystem
 
 if TYPE_CHECKING:
     import numpy as np

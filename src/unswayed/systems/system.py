@@ -15,7 +15,7 @@ from unswayed.base.values import Failed, Inputs, Json
 if TYPE_CHECKING:
     from unswayed.storage.suite import Suite
 
-__all__ = ["Failed", "Prices", "System", "SystemAround", "plain", "plain_each", "prices_of", "token_costs"]
+__all__ = ["Failed", "Prices", "System", "SystemAround", "plain", "plain_each", "prices_of"]
 
 
 _MILLION = 1_000_000
@@ -42,13 +42,6 @@ def prices_of(price_in: object, price_out: object, whose: str = "") -> Prices | 
     if price_in is None and price_out is None:
         return None
     return Prices(float(price_in or 0), float(price_out or 0))  # type: ignore[arg-type]
-
-
-def token_costs(tokens: Mapping[str, float], prices: Prices | None) -> dict[str, float]:
-    """The cost as it is counted beside `tokens in` and `tokens out`; empty where it is not known."""
-    if prices is None or not tokens:
-        return {}
-    return {"cost": prices.cost(tokens.get("tokens_in"), tokens.get("tokens_out"))}
 
 
 class System:

@@ -18,8 +18,8 @@ from unswayed.run.record import Run
 from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.systems.asking import Asking
 from unswayed.systems.opening import open_system
+from unswayed.systems.prompted import ChatSystem
 from unswayed.systems.system import Failed, System
-from unswayed.systems.url import ChatSystem
 
 Make = Callable[..., Any]
 PAIR = {"premise": "It rains.", "hypothesis": "It is {wet}."}

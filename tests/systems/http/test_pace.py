@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from unswayed.systems.http.pace import Pace
+from unswayed.systems.http import Pace
 
 Server = Callable[[float], bool]  # is a request that comes at this time accepted?
 

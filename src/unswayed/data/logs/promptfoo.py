@@ -13,8 +13,8 @@ from unswayed.base.json import decode
 from unswayed.base.values import Json
 from unswayed.data.logs._logged import MOST_LOG_BYTES, LoggedAnswer, LogReader, first_record, line_answers
 from unswayed.storage.untrusted_files import open_regular, read_bounded
+from unswayed.systems.prompted import answer_key
 from unswayed.systems.system import Failed, plain
-from unswayed.systems.url import answer_key
 
 
 class PromptfooLog(LogReader):

@@ -16,8 +16,8 @@ from unswayed.base.values import Example, Inputs, Json, Variant
 from unswayed.score import texts_of
 from unswayed.score.bleu import TOKENIZERS
 from unswayed.storage.suite import Suite
+from unswayed.systems.prompted import parsed_answers
 from unswayed.systems.template import PROMPTS, Template, prompt_of
-from unswayed.systems.url import parsed_answers
 
 Way = Literal["choice", "match", "bleu", "none"]
 

@@ -12,7 +12,7 @@ from unswayed.base.values import Json
 from unswayed.report.export._exporter import FolderExporter
 from unswayed.report.export._prompted import Prompted
 from unswayed.storage.suite import Suite
-from unswayed.systems.url import answer_key
+from unswayed.systems.prompted import answer_key
 
 
 class InspectAi(FolderExporter):

@@ -1,4 +1,4 @@
-"""Retrying JSON client: honours Retry-After, never logs the key."""
+"""Retrying JSON client: honours Retry-After, never logs the key. And any server of one's own that takes JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ssl
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
@@ -17,13 +17,16 @@ from typing import TypeVar
 
 import msgspec
 
+from unswayed.base.chat import as_sent
 from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.ids import content_id
 from unswayed.base.registry import VERSION
+from unswayed.base.secrets import masked_url
 from unswayed.base.seeds import Stream
-from unswayed.base.values import REFUSED, Json
-from unswayed.systems.http.connection import Connection, Limits, Reply, Unreachable, checked_url
-from unswayed.systems.http.pace import Pace
-from unswayed.systems.meter import spend
+from unswayed.base.values import REFUSED, Inputs, Json
+from unswayed.systems.http import Pace, spend
+from unswayed.systems.http.connection import Connection, Limits, Reply, Unreachable, checked_url, key_for
+from unswayed.systems.system import Failed, Prices, System, plain, prices_of
 
 T = TypeVar("T")
 _NAMES = {"tokens_in": "tokens in", "tokens_out": "tokens out", "timeouts": "time-outs", "cut": "cut off"}
@@ -155,6 +158,16 @@ class Client:
         with self._lock:
             for name, amount in amounts.items():
                 self._used[_NAMES.get(name, name)] += amount  # type: ignore[assignment]
+
+    def use_tokens(self, usage: Json, prices: Prices | None) -> None:
+        """Counts the tokens that a server says it used, of those that it gave and that are such, and their cost."""
+        usage = usage if isinstance(usage, dict) else {}
+        given = {"tokens_in": usage.get("prompt_tokens"), "tokens_out": usage.get("completion_tokens")}
+        found = {k: v for k, v in given.items() if isinstance(v, int) and not isinstance(v, bool) and v >= 0}
+        spend(**found)
+        self.use(**found)
+        if prices is not None and found:
+            self.use(cost=prices.cost(found.get("tokens_in"), found.get("tokens_out")))
 
     def used(self) -> dict[str, float]:
         """What was used since this was asked last: requests, retries, and what readers of answers counted."""
@@ -301,3 +314,72 @@ def _quoted(content: bytes) -> str:
         text = content[:2000].decode(errors="replace")
     text = " ".join(text.split())
     return repr(text[:200]) + ("…" if len(text) > 200 else "")
+
+
+class HttpSystem(System):
+    """A system that asks a server through `_client`."""
+
+    retries = 6
+    _client: Client
+
+    def post(self, body: Json, read: Callable[[Json], T]) -> T:
+        """What `read` makes of the answer, once the system's own number of retries is known to the client."""
+        self._client.retries = self.retries
+        return self._client.post(body, read)
+
+    def used(self) -> dict[str, float]:
+        return self._client.used()
+
+    def limit(self, rate: float) -> bool:
+        self._client.limit(rate)
+        return True
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class JsonSystem(HttpSystem):
+    """Posts `{"inputs": [{…}, …]}` and reads `{"outputs": […]}`, one output for each input, in order.
+
+    An item that the server has no output for is named in `"errors"`, a list as long, of texts and nulls.
+    """
+
+    batch_size = 16
+    concurrency = 4
+
+    def __init__(
+        self, url: str, key_env: str | None = None, identity: str | None = None, insecure: bool = False,
+        price_in: float | None = None, price_out: float | None = None, **waits: float,
+    ) -> None:  # fmt: skip
+        parts = checked_url(url)
+        self.prices = prices_of(price_in, price_out)
+        key = key_for(parts, key_env, default=False, insecure=insecure)
+        self._client = Client(url, key, HttpSettings(**waits))  # type: ignore[arg-type]
+        self.name = self._client.shown
+        self._identity = f"http {content_id(masked_url(parts))} {self.name}" if identity is None else identity
+
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        if not batch:
+            return []
+        try:
+            return self.post({"inputs": list(map(as_sent, batch))}, lambda value: self._read(value, len(batch)))
+        except Unanswered as problem:
+            if len(batch) > 1 and problem.reached:
+                raise  # one of them may be to blame: they are asked one by one
+            return [Failed(str(problem), final=True) for _ in batch]
+
+    def _read(self, value: Json, asked: int) -> list[Json | Failed]:
+        outputs = value.get("outputs") if isinstance(value, dict) else None
+        if not isinstance(outputs, list):
+            raise Malformed('the answer is not {"outputs": […]}')
+        errors = value.get("errors") or [None] * asked
+        if len(outputs) != asked or not isinstance(errors, list) or len(errors) != asked:
+            raise SystemBroken(
+                f"{self.name} returned {len(outputs)} outputs for {asked} inputs; it must return one for each, "
+                f"in order, and as many errors, if any."
+            )
+        self._client.use_tokens(value.get("usage"), self.prices)
+        return [
+            plain(output) if error is None else Failed(str(error)[:2000], final=True)
+            for output, error in zip(outputs, errors, strict=True)
+        ]

@@ -130,7 +130,7 @@ class Connection:
 
     def exchange(self, content: bytes, headers: dict[str, str]) -> Reply:
         """Posts and returns the reply, whole. Where this raises, the connection is closed and may be used again."""
-        deadline = time.monotonic() + self._limits.total
+        deadline, largest = time.monotonic() + self._limits.total, self._limits.largest
         try:
             if self._socket is None or self._socket.was_dropped():
                 self._connect()
@@ -140,13 +140,20 @@ class Connection:
             self._socket.deadline = deadline
             self._http.request("POST", self._target, content, {**self._more, **headers})
             response = self._http.getresponse()
-            reply = Reply(response.status, response.headers, self._read(response))
+            if (response.length or 0) > largest:
+                raise OSError(f"the answer has {response.length:,} bytes; {largest:,} are allowed")
+            read = response.read(largest + 1)
+            if len(read) > largest:
+                raise OSError(f"the answer has more than {largest:,} bytes")
+            if response.length:  # http.client says so only where everything is read in one go
+                raise OSError(f"the answer was cut off {response.length:,} bytes before its end")
+            response.close()
         except BaseException:
             self.close()
             raise
         if response.will_close:
             self.close()
-        return reply
+        return Reply(response.status, response.headers, read)
 
     def _connect(self) -> None:
         self.close()
@@ -159,18 +166,6 @@ class Connection:
             reason = "no connection in time" if slow else str(getattr(error, "strerror", None) or error)
             raise Unreachable(reason) from error
         self._socket = self._http.sock = _TimedSocket(self._http.sock, self._limits.read)
-
-    def _read(self, response: Any) -> bytes:
-        largest = self._limits.largest
-        if (response.length or 0) > largest:
-            raise OSError(f"the answer has {response.length:,} bytes; {largest:,} are allowed")
-        content: bytes = response.read(largest + 1)
-        if len(content) > largest:
-            raise OSError(f"the answer has more than {largest:,} bytes")
-        if response.length:  # http.client says so only where everything is read in one go
-            raise OSError(f"the answer was cut off {response.length:,} bytes before its end")
-        response.close()
-        return content
 
     def close(self) -> None:
         opened, self._socket = self._socket, None

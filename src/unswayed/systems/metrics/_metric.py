@@ -16,9 +16,8 @@ from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import ask
 from unswayed.systems.callable import CallableSystem
 from unswayed.systems.fingerprint import fingerprint
-from unswayed.systems.http.client import Client, HttpSettings, Malformed, Unanswered
+from unswayed.systems.http.client import Client, HttpSettings, HttpSystem, Malformed, Unanswered
 from unswayed.systems.system import System, SystemAround
-from unswayed.systems.url import HttpSystem
 
 COMPARED = ("reference", "source", "tag")
 

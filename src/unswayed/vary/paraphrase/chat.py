@@ -17,8 +17,8 @@ from unswayed.base.seeds import Stream, Streams
 from unswayed.base.values import Inputs, Json, Output
 from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import Asking, ask
-from unswayed.systems.http.chat import json_in
 from unswayed.systems.opening import open_system
+from unswayed.systems.prompted import json_in
 from unswayed.systems.rewrite import Rewriter, rewriting_prompt
 from unswayed.vary.operator import Change, Operator, Text, Texts, in_params, pinned_system, whole_text
 
