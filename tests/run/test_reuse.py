@@ -22,8 +22,7 @@ from unswayed.run.record import Run
 from unswayed.run.workers import Engine
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.suite import Suite
-from unswayed.systems.asking import Asking, ask
-from unswayed.systems.canary import Kept, check, how_many, same
+from unswayed.systems.asking import Asking, Canary, ask, canary_count, check_canaries, same_answer
 from unswayed.systems.system import System
 
 Make = Callable[..., Suite]
@@ -50,9 +49,9 @@ class Answers(System):
 
 
 def test_how_many_are_asked_again() -> None:
-    assert [how_many(n, None, None) for n in (0, 3, 8, 100, 1000, 5000, 10**6)] == [0, 3, 8, 8, 10, 50, 200]
-    assert [how_many(5000, n, None) for n in (0, 1, 300)] == [0, 1, 300]
-    assert how_many(100, None, False) == 32
+    assert [canary_count(n, None, None) for n in (0, 3, 8, 100, 1000, 5000, 10**6)] == [0, 3, 8, 8, 10, 50, 200]
+    assert [canary_count(5000, n, None) for n in (0, 1, 300)] == [0, 1, 300]
+    assert canary_count(100, None, False) == 32
 
 
 def test_what_was_asked_and_reused_is_said_with_the_day(make: Make, tmp_path: Path) -> None:
@@ -134,9 +133,9 @@ def test_a_system_that_wavers_is_accepted_with_a_warning_and_another_one_is_not(
 
 
 def told(pairs: int, changed: int, deterministic: bool | None) -> str | None:
-    kept = [Kept({"text": str(i)}, Output("a")) for i in range(pairs)]
+    kept = [Canary({"text": str(i)}, Output("a")) for i in range(pairs)]
     outputs = [Output("b" if i < changed else "a") for i in range(pairs)]
-    return check("it", kept, lambda inputs: outputs, deterministic, "store", "Begin anew.")
+    return check_canaries("it", kept, lambda inputs: outputs, deterministic, "store", "Begin anew.")
 
 
 def test_a_server_may_differ_a_little_and_a_function_not_at_all() -> None:
@@ -156,7 +155,7 @@ def test_a_server_may_differ_a_little_and_a_function_not_at_all() -> None:
     ],
 )  # fmt: skip
 def test_same_answers(one: Any, other: Any, equal: bool) -> None:
-    assert same(Output(one), Output(other)) is equal
+    assert same_answer(Output(one), Output(other)) is equal
 
 
 def test_a_metric_a_judge_or_a_recogniser_is_checked_too(tmp_path: Path) -> None:

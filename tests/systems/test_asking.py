@@ -12,15 +12,16 @@ from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.values import Failed, Output
 from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import Asking, ask
+from unswayed.systems.system import System
 
 
-class Length:
+class Length(System):
     """Says how long a text is; remembers what it was asked, and fails where it is told to."""
 
     name, retries = "length", 0
 
     def __init__(self, identity="length 1", batch_size=3, concurrency=1, fails=()):
-        self.identity, self.batch_size, self.concurrency, self.fails = identity, batch_size, concurrency, fails
+        self._identity, self.batch_size, self.concurrency, self.fails = identity, batch_size, concurrency, fails
         self.asked = []
 
     def predict(self, batch):
@@ -29,9 +30,6 @@ class Length:
 
     def used(self):
         return {"requests": 1}
-
-    def close(self):
-        pass
 
 
 def texts(*said):

@@ -12,16 +12,16 @@ from unswayed.run.workers import Lost, Pool
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.keys import Key, Keyer
 from unswayed.storage.suite import Suite
-from unswayed.systems.canary import Kept, how_many, lot
+from unswayed.systems.asking import Canary, canary_count, canary_rank
 from unswayed.systems.system import System
 
 
-def stored_answers(suite: Suite, order: Order, system: System, store: AnswerStore, wanted: int | None) -> list[Kept]:
+def stored_answers(suite: Suite, order: Order, system: System, store: AnswerStore, wanted: int | None) -> list[Canary]:
     """The stored answers to ask again: one of each example, the first examples in the order of asking; then others."""
     sessions = store.sessions().values()
     if wanted == 0 or not any(session.identity == system.identity for session in sessions):
         return []
-    wanted = how_many(store.size, wanted, system.deterministic)
+    wanted = canary_count(store.size, wanted, system.deterministic)
     key, seed = Keyer(system.identity), seed_of(suite)
     found: dict[Key, Inputs] = {}
     for each in (1, wanted):
@@ -31,12 +31,12 @@ def stored_answers(suite: Suite, order: Order, system: System, store: AnswerStor
             answered = store.answered([k for requests in keyed for k in requests])
             for requests in keyed:
                 known = [k for k in requests if k in answered and k not in found]
-                chosen = sorted(known, key=lambda k: lot(seed, k))[: min(each, wanted - len(found))]
+                chosen = sorted(known, key=lambda k: canary_rank(seed, k))[: min(each, wanted - len(found))]
                 found |= {k: requests[k] for k in chosen}
         if not found:
             break
     stored = store.get(list(found))
-    return [Kept(inputs, stored[k]) for k, inputs in found.items()]
+    return [Canary(inputs, stored[k]) for k, inputs in found.items()]
 
 
 def asked_again(pool: Pool, size: int, give_up: int, store: AnswerStore, inputs: list[Inputs]) -> list[Output]:

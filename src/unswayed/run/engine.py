@@ -31,8 +31,7 @@ from unswayed.storage.answers import AnswerStore
 from unswayed.storage.files import as_path
 from unswayed.storage.keys import Key
 from unswayed.storage.suite import Suite
-from unswayed.systems.asking import Answers, Asking
-from unswayed.systems.canary import Kept, check, how_many
+from unswayed.systems.asking import Answers, Asking, Canary, canary_count, check_canaries
 from unswayed.systems.device import elsewhere as device_elsewhere
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
@@ -170,7 +169,7 @@ class _Engine:
     def run(self, open_pool: Callable[[bool], Pool]) -> None:
         wanted = self.asking.canary
         if self.purse.limit is not None:  # a check may ask each twice
-            checks = how_many(self.store.size, wanted, self.system.deterministic)
+            checks = canary_count(self.store.size, wanted, self.system.deterministic)
             wanted = min(checks, self.purse.requests(self.store.used()) // 2)
         canaries = stored_answers(self.suite, self.order, self.system, self.store, wanted)
         batches = self.due.batches()
@@ -268,13 +267,13 @@ class _Engine:
     def write_manifest(self, asked: int | None, over: bool = False) -> None:
         write_manifest(self.job, self.system, asked, self.purse, over)
 
-    def check(self, pool: Pool, canaries: list[Kept]) -> None:
+    def check(self, pool: Pool, canaries: list[Canary]) -> None:
         """Raises where the system no longer gives the answers that are stored."""
         self.store.checked[self.system.identity] += len(canaries)
         ask = partial(asked_again, pool, self.size, self.asking.give_up, self.store)
         instead = f"To ask everything anew, use {option('fresh')}; the stored answers are then kept aside."
         sure = self.system.deterministic
-        warning = check(self.system.name, canaries, ask, sure, str(self.store.file), instead)
+        warning = check_canaries(self.system.name, canaries, ask, sure, str(self.store.file), instead)
         self.store.warnings += [warning] if warning else []
 
     def ask(self, pool: Pool, batches: Iterator[Requests], waiting: dict[int, Requests]) -> None:

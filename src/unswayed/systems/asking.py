@@ -1,4 +1,8 @@
-"""Ask, remember, resume: batches of requests to anything that answers, failures asked again, nothing asked twice."""
+"""Ask, remember, resume: batches of requests to anything that answers, failures asked again, nothing asked twice.
+
+Before stored answers are used, a few of them (canaries) are asked again, so that no answer of an earlier system passes
+for today's.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,21 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from math import isfinite
-from typing import NamedTuple, Protocol
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from hashlib import blake2b
+from math import ceil, comb, isclose, isfinite
+from typing import NamedTuple
 
 import msgspec
 
-from unswayed.base.errors import SystemBroken, UnswayedError, UsageError, option
+from unswayed.base.errors import StaleAnswers, SystemBroken, UnswayedError, UsageError, option
 from unswayed.base.own_code import debug_hint, error_place, error_summary, own_traceback
 from unswayed.base.values import UNREADABLE, BatchOutputs, Failed, Inputs, Json, Output
+from unswayed.storage.answer_rows import masked_output
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.keys import Key, Keyer
-from unswayed.systems.canary import Kept, check, how_many, lot
-from unswayed.systems.http import Pace, Spent, metered
+from unswayed.systems.http import Pace, metered
+from unswayed.systems.system import System
 
 _ALIKE = 3  # equal errors of the first items after which a system counts as broken
 # Errors of Python's own that a local function raises again if it is asked the same again.
@@ -28,21 +34,6 @@ _CERTAIN = (
     ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, NotImplementedError,
     RecursionError, SyntaxError, TypeError, ValueError,
 )  # fmt: skip
-
-
-class Answerer(Protocol):
-    """Anything that answers, as far as asking goes; every `System` is such."""
-
-    name: str
-    batch_size: int
-    concurrency: int
-    retries: int
-
-    @property
-    def identity(self) -> str: ...
-    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]: ...
-    def used(self) -> dict[str, float]: ...
-    def close(self) -> None: ...
 
 
 class Asking(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +54,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
         if self.rate is not None and not (self.rate > 0 and isfinite(self.rate)):
             raise UsageError(f"{option('rate')} must be a number above 0, of requests a second, not {self.rate!r}.")
 
-    def apply(self, system: Answerer) -> None:
+    def apply(self, system: System) -> None:
         """Sets what was chosen on the system itself."""
         system.concurrency = self.concurrency or system.concurrency
         system.retries = system.retries if self.retries is None else self.retries
@@ -76,10 +67,6 @@ class Answers(NamedTuple):
     used: dict[str, float]
 
 
-def _no_limit(rate: float) -> bool:
-    return False
-
-
 class Asker:
     """Asks one system in this process; batches may come from several threads.
 
@@ -89,18 +76,18 @@ class Asker:
     """
 
     worked = False
-    _last = ""
+    _last_error = ""
     _alike = 0
 
     def __init__(
-        self, system: Answerer, asking: Asking, problem: Callable[[Json, Inputs], str | None] | None = None,
+        self, system: System, asking: Asking, problem: Callable[[Json, Inputs], str | None] | None = None,
         fatal: type[UnswayedError] = SystemBroken, read: Callable[[Json, Inputs], Json] | None = None,
     ) -> None:  # fmt: skip
         asking.apply(system)
         self.system, self.asking, self._problem, self._fatal, self._read = system, asking, problem, fatal, read
-        self._turns = None
-        if asking.rate is not None and not getattr(system, "limit", _no_limit)(asking.rate):
-            self._turns = _Turns(asking.rate)
+        # A system that knows no rate is held to it here, from whichever thread it is called.
+        self._pace = None if asking.rate is None or system.limit(asking.rate) else Pace(asking.rate)
+        self._lock = threading.Lock()
 
     def do(self, batch: Sequence[Inputs]) -> Answers:
         outputs = self.ask(batch)
@@ -112,78 +99,85 @@ class Asker:
     def ask(self, batch: Sequence[Inputs]) -> Sequence[Output]:
         """An output for each request. What fails in a batch is asked again by itself."""
         if len(batch) == 1:
-            return [self.ask_again(batch[0], None)]
-        values: Sequence[Json | Failed] | None = None
+            return [self._ask_one(batch[0], None)]
+        values, shares = self._attempt(batch)
+        if isinstance(values, Exception):
+            # Each by itself, so that one bad item does not fail its neighbours; stops where all of them fail. The
+            # first, the middle and the last come first: a batch is sorted by length, and short texts may fail alike.
+            places = list(dict.fromkeys([0, len(batch) // 2, len(batch) - 1, *range(len(batch))]))
+            each: dict[int, Output] = {}
+            for done, place in enumerate(places):
+                failed = done >= self.asking.give_up and all(not o.ok for o in each.values())
+                each[place] = each[places[done - 1]] if failed else self._ask_one(batch[place], None)
+            return [each[place] for place in range(len(batch))]
+        # Most batches have nothing wrong with them and count no tokens: they are checked and kept as a whole.
+        counted = shares[0].tokens_in is not None or shares[0].tokens_out is not None
+        if not counted and not any(issubclass(kind, Failed) for kind in set(map(type, values))):
+            read = values if self._read is None else list(map(self._read, values, batch))
+            if self._problem is None or not any(map(self._problem, read, batch)):
+                self.worked = True
+                return BatchOutputs(read, shares[0].seconds)
+        outputs = [self._checked(v, item, share) for v, item, share in zip(values, batch, shares, strict=True)]
+        for i, value in enumerate(values):
+            if isinstance(value, Failed) and not value.final:
+                outputs[i] = self._ask_one(batch[i], outputs[i])
+        return outputs
+
+    def _ask_one(self, item: Inputs, last: Output | None) -> Output:
+        """The output of one item, asked until it has one or the retries are used up; `last` is of a first attempt."""
+        raised: Exception | None = None
+        for attempt in range(1 if last is None else 2, self.system.retries + 2):
+            if attempt > 1:
+                time.sleep(self.asking.backoff * 2 ** (attempt - 2))
+            values, (share,) = self._attempt([item])
+            raised = values if isinstance(values, Exception) else None
+            if isinstance(values, Exception):
+                certain = isinstance(values, _CERTAIN) and type(values).__module__ == "builtins"
+                values = [Failed(error_place(values), final=certain)]
+            last = msgspec.structs.replace(self._checked(values[0], item, share), attempts=attempt)
+            if not isinstance(values[0], Failed) or values[0].final:
+                break
+        assert last is not None
+        if raised is None or self.worked:
+            return last
+        # Where the first items all fail by the same error, so will the others.
+        self._alike = self._alike + 1 if error_summary(raised) == self._last_error else 1
+        self._last_error = error_summary(raised)
+        if self._alike >= _ALIKE:
+            shown = {name: _short(text) for name, text in item.items()}
+            raise SystemBroken(
+                f"{self.system.name} raised the same error for the first {_ALIKE} inputs:\n\n{own_traceback(raised)}\n\n"
+                f"It was called with [{shown!r}]. Fix the error, then rerun the same command.{debug_hint()}"
+            ) from raised
+        return last
+
+    def _attempt(self, inputs: Sequence[Inputs]) -> tuple[Sequence[Json | Failed] | Exception, list[Output]]:
+        """What the system answers, or the error that it raises; and what each of the inputs took, as outputs without
+        a value: the seconds of its request, or of the call; its share of the tokens."""
         with metered() as spent:
             began = time.perf_counter()
             try:
-                values = self.predict(batch)
+                values: Sequence[Json | Failed] | Exception = self._predict(inputs)
             except Exception as error:
                 if isinstance(error, self._fatal):
                     raise
-            seconds = (time.perf_counter() - began) / len(batch)
-            shares = _shared_out(spent, seconds, len(batch))
-        if values is None:
-            return self.ask_each(batch)
-        together = self.checked_together(values, batch, shares)
-        if together is not None:
-            return together
-        outputs = [self.checked(v, item, share) for v, item, share in zip(values, batch, shares, strict=True)]
-        for i, value in enumerate(values):
-            if isinstance(value, Failed) and not value.final:
-                outputs[i] = self.ask_again(batch[i], outputs[i])
-        return outputs
+                values = error
+            n = len(inputs)
+            took = (time.perf_counter() - began) / n if spent.seconds is None else spent.seconds
+        if spent.tokens_in is None and spent.tokens_out is None:
+            return values, [Output(seconds=took)] * n
+        halves = ([None if t is None else t // n + (i < t % n) for t in (spent.tokens_in, spent.tokens_out)]
+                  for i in range(n))  # fmt: skip
+        return values, [Output(seconds=took, tokens_in=read, tokens_out=written) for read, written in halves]
 
-    def ask_each(self, batch: Sequence[Inputs]) -> list[Output]:
-        """Each by itself, so that one bad item does not fail its neighbours; stops where all of them fail.
-
-        The first, the middle and the last come first: a batch is sorted by length, and short texts may fail alike.
-        """
-        places = list(dict.fromkeys([0, len(batch) // 2, len(batch) - 1, *range(len(batch))]))
-        outputs: dict[int, Output] = {}
-        for done, place in enumerate(places):
-            failed = done >= self.asking.give_up and all(not o.ok for o in outputs.values())
-            outputs[place] = outputs[places[done - 1]] if failed else self.ask_again(batch[place], None)
-        return [outputs[place] for place in range(len(batch))]
-
-    def ask_again(self, item: Inputs, last: Output | None) -> Output:
-        first = 1 if last is None else 2
-        raised: Exception | None = None
-        for attempt in range(first, self.system.retries + 2):
-            if attempt > 1:
-                time.sleep(self.asking.backoff * 2 ** (attempt - 2))
-            with metered() as spent:
-                began = time.perf_counter()
-                try:
-                    value, raised = self.predict([item])[0], None
-                except Exception as error:
-                    if isinstance(error, self._fatal):
-                        raise
-                    value, raised = Failed(error_place(error), final=_certain(error)), error
-                (share,) = _shared_out(spent, time.perf_counter() - began, 1)
-            last = msgspec.structs.replace(self.checked(value, item, share), attempts=attempt)
-            if not isinstance(value, Failed) or value.final:
-                break
-        assert last is not None
-        if raised is not None and not self.worked:
-            self.compare(raised, item)
-        return last
-
-    def compare(self, error: Exception, item: Inputs) -> None:
-        """Raises where the first items all fail by the same error: so will the others."""
-        this = error_summary(error)
-        self._alike = self._alike + 1 if this == self._last else 1
-        self._last = this
-        if self._alike >= _ALIKE:
-            raise SystemBroken(
-                f"{self.system.name} raised the same error for the first {_ALIKE} inputs:\n\n{own_traceback(error)}\n\n"
-                f"It was called with [{_shortened(item)}]. Fix the error, then rerun the same command.{debug_hint()}"
-            ) from error
-
-    def predict(self, inputs: Sequence[Inputs]) -> Sequence[Json | Failed]:
+    def _predict(self, inputs: Sequence[Inputs]) -> Sequence[Json | Failed]:
         process = os.getpid()
-        if self._turns is not None:
-            self._turns.wait()
+        if self._pace is not None:
+            with self._lock:
+                while (wait := self._pace.delay(now := time.monotonic())) != 0.0:
+                    time.sleep(wait or 0.0)
+                self._pace.send(now)
+                self._pace.accept()
         try:
             values = self.system.predict(inputs)
         except (Exception, KeyboardInterrupt):
@@ -196,62 +190,23 @@ class Asker:
         if len(values) != len(inputs):
             raise SystemBroken(
                 f"{self.system.name} returned {len(values)} outputs for {len(inputs)} inputs "
-                f"(the first: {_quote(inputs[0])}). It must return one for each, in order."
+                f"(the first: {_quoted(inputs[0])}). It must return one for each, in order."
             )
         return values
 
-    def checked(self, value: Json | Failed, inputs: Inputs, took: Output) -> Output:
+    def _checked(self, value: Json | Failed, inputs: Inputs, took: Output) -> Output:
         """The value as a stored output; one that can't be read has an error that says so."""
         if isinstance(value, Failed):
             return Output(None, value.error, took.seconds, 1, took.tokens_in, took.tokens_out)
         self.worked = True
         value = value if self._read is None else self._read(value, inputs)
         problem = None if self._problem is None else self._problem(value, inputs)
-        error = f"{UNREADABLE}{problem} (input: {_quote(inputs)})" if problem else None
+        error = f"{UNREADABLE}{problem} (input: {_quoted(inputs)})" if problem else None
         return Output(None if problem else value, error, took.seconds, 1, took.tokens_in, took.tokens_out)
-
-    def checked_together(
-        self, values: Sequence[Json | Failed], batch: Sequence[Inputs], shares: Sequence[Output]
-    ) -> BatchOutputs | None:
-        """The same for a batch of a system that counts no tokens; None where something is wrong with any of it."""
-        took = shares[0]
-        if took.tokens_in is not None or took.tokens_out is not None:
-            return None
-        if any(issubclass(kind, Failed) for kind in set(map(type, values))):
-            return None
-        values = values if self._read is None else list(map(self._read, values, batch))
-        if self._problem is not None and any(map(self._problem, values, batch)):
-            return None
-        self.worked = True
-        return BatchOutputs(values, took.seconds)
-
-
-def _shared_out(spent: Spent, seconds: float, items: int) -> list[Output]:
-    """For each item of a batch what it took: the seconds of its request, or of the call; its share of the tokens."""
-    took = seconds if spent.seconds is None else spent.seconds
-    if spent.tokens_in is None and spent.tokens_out is None:
-        return [Output(seconds=took)] * items
-    halves = ([None if n is None else n // items + (i < n % items) for n in (spent.tokens_in, spent.tokens_out)]
-              for i in range(items))  # fmt: skip
-    return [Output(seconds=took, tokens_in=read, tokens_out=written) for read, written in halves]
-
-
-class _Turns:
-    """Holds calls of a system that knows no rate to so many a second, from whichever thread."""
-
-    def __init__(self, rate: float) -> None:
-        self._pace, self._lock = Pace(rate), threading.Lock()
-
-    def wait(self) -> None:
-        with self._lock:
-            while (wait := self._pace.delay(now := time.monotonic())) != 0.0:
-                time.sleep(wait or 0.0)
-            self._pace.send(now)
-            self._pace.accept()
 
 
 def ask(
-    system: Answerer, requests: Iterable[Inputs], store: AnswerStore | None = None, asking: Asking | None = None,
+    system: System, requests: Iterable[Inputs], store: AnswerStore | None = None, asking: Asking | None = None,
     pinned: Callable[[Inputs], Inputs] = lambda inputs: inputs,
 ) -> list[Output]:  # fmt: skip
     """An output for each request, in order. Only what the store has no answer to is asked, each request once.
@@ -269,23 +224,22 @@ def ask(
     store.begin(system.identity)
     answered = store.answered(keys)
     by_key = dict(zip(keys, requests, strict=True))
-    due = {k: inputs for k, inputs in by_key.items() if k not in answered}
     asker = Asker(system, asking or Asking(), fatal=UnswayedError)
     old = [k for k in store.reuse(answered) if answered[k] not in _begun[place]]
     if old:
-        _check(asker, store, {k: by_key[k] for k in old})
+        _check_stored(asker, store, {k: by_key[k] for k in old})
+    due = [k for k in by_key if k not in answered]
     size = asker.asking.batch_size or system.batch_size
-    pending = list(due.items())
-    batches = [pending[at : at + size] for at in range(0, len(pending), size)]
+    batches = [due[at : at + size] for at in range(0, len(due), size)]
     fresh: dict[Key, Output] = {}
     failed_in_a_row = 0
     try:
-        for batch, answers in _answered(asker, batches):
-            outputs = dict(zip((k for k, _ in batch), answers.outputs, strict=True))
+        for at, answers in _answered(asker, [[by_key[k] for k in batch] for batch in batches]):
+            outputs = dict(zip(batches[at], answers.outputs, strict=True))
             fresh |= outputs
             store.use(answers.used)
             store.put(outputs.items())
-            if getattr(system, "deterministic", None) is False:
+            if system.deterministic is False:
                 _begun[place].update(store.own.values())
             for output in answers.outputs:
                 failed_in_a_row = 0 if output.ok else failed_in_a_row + 1
@@ -298,7 +252,18 @@ def ask(
     return [fresh[k] if k in fresh else stored[k] for k in keys]
 
 
-Batch = list[tuple[Key, Inputs]]
+def _answered(asker: Asker, batches: Sequence[Sequence[Inputs]]) -> Iterator[tuple[int, Answers]]:
+    """The number of each batch with its answers as they come; several at once where the system takes that."""
+    if asker.system.concurrency == 1 or len(batches) < 2:
+        yield from enumerate(map(asker.do, batches))
+        return
+    pool = ThreadPoolExecutor(asker.system.concurrency)
+    try:
+        coming = {pool.submit(asker.do, batch): at for at, batch in enumerate(batches)}
+        for future in as_completed(coming):
+            yield coming[future], future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 # Stored answers that this process asked again, by file and identity. A server is paid by the request: a file of its
@@ -307,14 +272,13 @@ _checked_servers: Counter[tuple[str, str]] = Counter()
 _begun: defaultdict[tuple[str, str], set[int]] = defaultdict(set)  # and its sessions of this process, never checked
 
 
-def _check(asker: Asker, store: AnswerStore, old: dict[Key, Inputs]) -> None:
+def _check_stored(asker: Asker, store: AnswerStore, old: dict[Key, Inputs]) -> None:
     """Asks as many of the stored answers again as are due by now; raises if the system gives others."""
-    system, identity = asker.system, asker.system.identity
-    sure: bool | None = getattr(system, "deterministic", None)
+    system, identity, sure = asker.system, asker.system.identity, asker.system.deterministic
     place = str(store.file.absolute()), identity
     done = _checked_servers[place] if sure is False else store.checked[identity]
-    due = how_many(store.reused, asker.asking.canary, sure) - done
-    chosen = sorted(old, key=lambda key: lot(0, key))[: max(due, 0)]
+    due = canary_count(store.reused, asker.asking.canary, sure) - done
+    chosen = sorted(old, key=lambda key: canary_rank(0, key))[: max(due, 0)]
     if not chosen:
         return
     store.checked[identity] += len(chosen)
@@ -323,45 +287,104 @@ def _check(asker: Asker, store: AnswerStore, old: dict[Key, Inputs]) -> None:
     size = asker.asking.batch_size or system.batch_size
 
     def ask_again(inputs: list[Inputs]) -> list[Output]:
-        batches = [[(b"", one) for one in inputs[at : at + size]] for at in range(0, len(inputs), size)]
-        found = {id(batch): answers for batch, answers in _answered(asker, batches)}
-        for answers in found.values():
+        batches = [inputs[at : at + size] for at in range(0, len(inputs), size)]
+        found = sorted(_answered(asker, batches), key=lambda numbered: numbered[0])
+        for _, answers in found:
             store.use(answers.used)
-        return [output for batch in batches for output in found[id(batch)].outputs]
+        return [output for _, answers in found for output in answers.outputs]
 
-    kept = [Kept(old[key], stored[key]) for key in chosen]
+    canaries = [Canary(old[key], stored[key]) for key in chosen]
     instead = f"To ask everything anew, give {store.file} another name."
-    if warning := check(system.name, kept, ask_again, sure, str(store.file), instead):
+    if warning := check_canaries(system.name, canaries, ask_again, sure, str(store.file), instead):
         store.warnings.append(warning)
         print(f"unswayed: {warning}", file=sys.stderr)
 
 
-def _answered(asker: Asker, batches: list[Batch]) -> Iterator[tuple[Batch, Answers]]:
-    """Each batch with its answers as they come; several at once where the system takes that."""
-    if asker.system.concurrency == 1 or len(batches) < 2:
-        for batch in batches:
-            yield batch, asker.do([inputs for _, inputs in batch])
-        return
-    pool = ThreadPoolExecutor(asker.system.concurrency)
-    try:
-        coming: dict[Future[Answers], Batch] = {
-            pool.submit(asker.do, [inputs for _, inputs in batch]): batch for batch in batches
-        }
-        for future in as_completed(coming):
-            yield coming[future], future.result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+_MIN_CANARIES, _CANARY_SHARE, _MAX_CANARIES = 8, 0.01, 200
+_MIN_WAVERING_CANARIES = 32  # fewer could not tell another system from one that does not repeat itself
+_LEVEL = 0.05
+_NEAR, _TINY = 1e-4, 1e-5  # floats of the same model differ by this much between batches and processors
 
 
-def _certain(error: Exception) -> bool:
-    return isinstance(error, _CERTAIN) and type(error).__module__ == "builtins"
+class Canary(NamedTuple):
+    """A request with its stored answer, to be asked again."""
+
+    inputs: Inputs
+    stored: Output
 
 
-def _shortened(inputs: Inputs) -> str:
-    """The inputs as Python writes them, long texts cut."""
-    return repr({name: text if len(text) <= 60 else text[:57] + "…" for name, text in inputs.items()})
+def canary_count(stored: int, wanted: int | None, deterministic: bool | None) -> int:
+    """How many of so many stored answers are asked again; `wanted` is what the user chose."""
+    if wanted is None:
+        least = _MIN_WAVERING_CANARIES if deterministic is False else _MIN_CANARIES
+        wanted = max(least, min(_MAX_CANARIES, ceil(_CANARY_SHARE * stored)))
+    return min(wanted, stored)
 
 
-def _quote(inputs: Inputs) -> str:
-    text = " | ".join(inputs.values())
-    return repr(text if len(text) <= 60 else text[:57] + "…")
+def canary_rank(seed: int, key: Key) -> bytes:
+    """What requests are sorted by, so that the seed decides which come first."""
+    return blake2b(key, digest_size=8, key=f"canary {seed}".encode()[:64]).digest()
+
+
+def check_canaries(
+    name: str, canaries: Sequence[Canary], ask: Callable[[list[Inputs]], list[Output]], deterministic: bool | None,
+    place: str, instead: str,
+) -> str | None:  # fmt: skip
+    """Raises if a system no longer gives the stored answers; `place` names the store, `instead` says what to do.
+
+    A system that is not known to be deterministic is asked twice. If its two answers of today differ, it is another
+    system only if the stored ones differ from today's more often than that: then None or a warning is returned.
+    """
+    inputs = [canary.inputs for canary in canaries]
+    first = [masked_output(output) for output in ask(inputs)]
+    if not any(output.ok for output in first):
+        raise SystemBroken(
+            f"{name} failed when stored answers were checked, on all {len(first)} inputs: {first[0].error} "
+            f"Fix it, then rerun the same command."
+        )
+    differ = [i for i, canary in enumerate(canaries) if not same_answer(canary.stored, first[i])]
+    if not differ:
+        return None
+    second = first if deterministic else [masked_output(output) for output in ask(inputs)]
+    both = list(zip(first, second, strict=True))
+    wavering = [i for i, (a, b) in enumerate(both) if not same_answer(a, b) and (a.ok or b.ok)]
+    moved = sum(1 for i in differ if i not in wavering)
+    unsettled = moved + sum(1 for i in wavering if i not in differ)
+    # A sign test: the chance of so many that moved, where moving and wavering by chance are equally likely.
+    tail = float(sum(comb(unsettled, k) for k in range(moved, unsettled + 1)) / 2**unsettled)
+    now, was = first[differ[0]], canaries[differ[0]]
+    asked, before = _short(repr(" | ".join(was.inputs.values())), 120), _short(repr(was.stored.value), 120)
+    answer = _short(repr(now.value), 120) if now.ok else f"a failure ({_short(str(now.error), 120)})"
+    told = (
+        f"{len(differ)} of {len(canaries)} stored answers that were checked are not what {name} answers today: "
+        f"{asked} was {before}, now it is {answer}."
+    )
+    certain = not wavering and deterministic is not False
+    if certain or tail < _LEVEL:
+        raise StaleAnswers(f"{place}: {told} {instead}")
+    repeats = f"it repeats itself on {len(canaries) - len(wavering)} of {len(canaries)}"
+    return f"{told} They are used all the same, since the system is not deterministic ({repeats})."
+
+
+def same_answer(one: Output, other: Output) -> bool:
+    """Are these the same answer, apart from the last digits of its numbers?"""
+    return one.ok and other.ok and _same(one.value, msgspec.json.decode(msgspec.json.encode(other.value)))
+
+
+def _same(one: Json, other: Json) -> bool:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    numbers = [isinstance(value, (int, float)) and not isinstance(value, bool) for value in (one, other)]
+    if all(numbers) and any(isinstance(value, float) for value in (one, other)):
+        return isclose(one, other, rel_tol=_NEAR, abs_tol=_TINY)
+    return type(one) is type(other) and bool(one == other)
+
+
+def _short(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[: most - 3] + "…"
+
+
+def _quoted(inputs: Inputs) -> str:
+    return repr(_short(" | ".join(inputs.values())))
