@@ -144,9 +144,9 @@ class Asker:
         self._alike = self._alike + 1 if error_summary(raised) == self._last_error else 1
         self._last_error = error_summary(raised)
         if self._alike >= _ALIKE:
-            shown = {name: _short(text) for name, text in item.items()}
+            frames, shown = own_traceback(raised), {name: _short(text) for name, text in item.items()}
             raise SystemBroken(
-                f"{self.system.name} raised the same error for the first {_ALIKE} inputs:\n\n{own_traceback(raised)}\n\n"
+                f"{self.system.name} raised the same error for the first {_ALIKE} inputs:\n\n{frames}\n\n"
                 f"It was called with [{shown!r}]. Fix the error, then rerun the same command.{debug_hint()}"
             ) from raised
         return last

@@ -9,13 +9,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from unswayed.base.chat import chat_of, is_chat
-from unswayed.base.chat import CHOICES, choices_in
+from unswayed.base.chat import CHOICES, calls_of, chat_of, choices_in, is_chat
 from unswayed.base.errors import UsageError, option
 from unswayed.base.ids import content_id
 from unswayed.base.secrets import masked, masked_data, masked_url
 from unswayed.base.text import one_line
-from unswayed.base.chat import calls_of
 from unswayed.base.values import CUT_OFF, REFUSED, Inputs, Json
 from unswayed.storage.suite import Suite
 from unswayed.systems.http.client import Client, HttpSettings, HttpSystem, Malformed, Unanswered
