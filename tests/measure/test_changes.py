@@ -10,11 +10,13 @@ import pytest
 import unswayed as library
 from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.changes import Flip, FlipBlock, changed_answers, flips, flips_by_block
+from unswayed.measure.measuring import measure_run
 from unswayed.report.flip_lines import lines
 from unswayed.report.flips import FlipSample
 from unswayed.report.json_stream import json_pieces
 from unswayed.report.view_columns import Columns
 from unswayed.run.plan import MeasurePlan
+from unswayed.score import scorers
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -132,3 +134,17 @@ def test_answers_that_two_runs_lost_and_gained_are_those_whose_rightness_differs
     found = [(c.change, c.example, c.operator, c.draw) for c in changed_answers(run, other, "accuracy", MeasurePlan())]
     assert found == expected
     assert {change for change, *_ in found} == {"lost", "gained"}
+
+
+def test_runs_that_are_compared_by_the_rule_of_their_task_have_lost_answers(tmp_path):
+    """The score is called `match(number then exact)` then, which is no scorer's name."""
+    rows = [{"inputs": {"question": f"How much is {i}?"}, "gold": str(i)} for i in range(20)]
+    suite = library.make_suite(rows, "keyboard/adjacent", task="generate", language="en", to=tmp_path / "suite")
+
+    def answer(wrong: str):
+        return lambda batch: [f"That is {wrong if wrong in i['question'] else i['question'].split()[-1]}" for i in batch]
+
+    runs = [library.run_system(suite, answer(wrong), to=tmp_path / f"run{wrong}") for wrong in ("none", "7?")]
+    assert measure_run(runs[0], sanity=False).score not in scorers
+    lost = [(c.change, c.answer_b, c.gold) for c in library.compare(*runs, sanity=False).iter_flips() if not c.operator]
+    assert lost == [("lost", "That is 7?", "17")]

@@ -23,10 +23,10 @@ from unswayed.measure.validity import wrong
 from unswayed.run.block import Block, Ints, Kind, first_of_each
 from unswayed.run.plan import MeasurePlan
 from unswayed.run.record import Run
-from unswayed.score import Comparing, Scorer, Stats, WithInputs, comparing_for, due_of, scorers
+from unswayed.score import Comparing, Scorer, Stats, comparing_for, due_of, scorers
 from unswayed.systems.template import PROMPT
 
-_MOST_KNOWN = 1 << 14  # pairs of output and gold whose scores are remembered
+_MAX_KNOWN = 1 << 14  # pairs of output and gold whose scores are remembered
 
 
 class Flip(NamedTuple):
@@ -122,9 +122,10 @@ def _changed(run: Runlike, block: Block, comparing: Comparing, right: Right) -> 
     places, owners = changed.tolist(), owner.tolist()
     known = block.examples(owners)
     examples, varied = [known[of] for of in owners], [block.varied[at] for at in places]
-    if isinstance(run, Run) and any(map(contains, varied, repeat(PROMPT))):
-        shown = [_shown(run, *both) for both in zip(examples, varied, strict=True)]
-        examples, varied = [example for example, _ in shown], [inputs for _, inputs in shown]
+    if isinstance(run, Run) and any(map(contains, varied, repeat(PROMPT))):  # people should read the prompts whole
+        shown = [run.shown(example.inputs, inputs) for example, inputs in zip(examples, varied, strict=True)]
+        examples = [msgspec.structs.replace(e, inputs=own) for e, (own, _) in zip(examples, shown, strict=True)]
+        varied = [inputs for _, inputs in shown]
     return FlipBlock(examples, varied, [block.notes[at] for at in places], numbers.tolist(), cases)
 
 
@@ -136,39 +137,23 @@ def _cases(block: Block, right: Right, changed: Ints, owner: Ints) -> tuple[list
     for column in (kind, gold, out, clean_gold, clean_out, *([owner] if right.sees_inputs else [])):
         size = int(column.max(initial=0)) + 1
         first, numbers = first_of_each(numbers * size + column, (int(numbers.max(initial=0)) + 1) * size)
-    owners, said, later = owner[first].tolist(), clean_out[first].tolist(), out[first].tolist()
-    scores = _scores(block, right, owners, said, clean_gold[first].tolist())
-    others = _scores(block, right, owners, later, gold[first].tolist())
+    said, later = clean_out[first].tolist(), out[first].tolist()
+    owners = owner[first].tolist() if right.sees_inputs else [0] * len(first)
+    scores = []
+    for outputs, golds in ((said, clean_gold[first].tolist()), (later, gold[first].tolist())):
+        due = list(zip(outputs, golds, owners, strict=True))
+        distinct = list(dict.fromkeys(due))  # so that each is looked at once
+        answered = [(block.outputs[o].value, block.golds[g], block.inputs[of]) for o, g, of in distinct]
+        found = dict(zip(distinct, right.scores(answered), strict=True))
+        scores.append([found[one] for one in due])
     cases = []
-    for at, one, other, was, is_ in zip(first.tolist(), said, later, scores, others, strict=True):
+    for at, one, other, was, is_ in zip(first.tolist(), said, later, *scores, strict=True):
         clean, output = block.outputs[one], block.outputs[other]
         before = None if clean.unreadable else right.full(was)
         after = False if output.unreadable else right.full(is_)
         loss = None if was is None or is_ is None else was - is_
-        true = block.golds[gold[at]]
-        cases.append(Case(block.kinds[kind[at]], true, clean, output, before, after, loss))
+        cases.append(Case(block.kinds[kind[at]], block.golds[gold[at]], clean, output, before, after, loss))
     return cases, numbers
-
-
-def _scores(block: Block, right: Right, owners: list[int], out: list[int], gold: list[int]) -> list[float | None]:
-    """The score of each output with its gold; each distinct pair is scored once."""
-    due = list(zip(out, gold, owners if right.sees_inputs else [0] * len(out), strict=True))
-    inputs, outputs, golds = block.inputs, block.outputs, block.golds
-    pairs = {one: (outputs[one[0]].value, right.due(golds[one[1]], inputs[one[2]])) for one in dict.fromkeys(due)}
-    right.see(list(pairs.values()))
-    found = {one: right.score(*pair) for one, pair in pairs.items()}
-    return [found[one] for one in due]
-
-
-def _shown(run: Run, example: Example, varied: Inputs) -> tuple[Example, Inputs]:
-    """Both as people should read them: with the prompts, where these differ."""
-    before, after = run.shown(example.inputs, varied)
-    return msgspec.structs.replace(example, inputs=before), after
-
-
-def flips_of(results: Results, run: Runlike) -> Iterator[Flip]:
-    """Every changed answer, by the score and the comparison that the results were measured with."""
-    return flips(run, *as_measured(results))
 
 
 def as_measured(results: Results) -> tuple[str | None, str, str, str | None]:
@@ -179,7 +164,7 @@ def as_measured(results: Results) -> tuple[str | None, str, str, str | None]:
 
 
 class Right:
-    """Does an output have the full score? Told for the pairs of output and gold that were seen last."""
+    """Which score an output has with its gold, and whether that is full. Those seen last are remembered."""
 
     def __init__(self, scorer: Scorer | None, task: Task, stats: Stats) -> None:
         self._scorer, self._task, self._stats = scorer, task, stats
@@ -189,44 +174,33 @@ class Right:
     def sees_inputs(self) -> bool:
         return self._scorer is not None and self._scorer.sees_inputs
 
-    def due(self, gold: Json, inputs: Inputs) -> Json:
-        """The gold as the scorer takes it; `inputs` are the example's."""
-        return gold if self._scorer is None else due_of(self._scorer, gold, inputs)
-
-    def see(self, pairs: Sequence[tuple[Json, Json]]) -> None:
-        if self._scorer is None:
-            return
-        if len(self._known) > _MOST_KNOWN:
+    def scores(self, answered: Sequence[tuple[Json, Json, Inputs]]) -> list[float | None]:
+        """Of each output with its gold, given the example's inputs; None where no score can say."""
+        scorer, task, keys = self._scorer, self._task, list[Hashable]()
+        if scorer is None:
+            return [None] * len(answered)
+        for output, gold, inputs in answered:
+            said, true = (None, None) if gold is None else (scorer.key(output, task), scorer.gold_key(gold, task))
+            seen = canonical(inputs) if scorer.sees_inputs else b""
+            keys.append(None if said is None or true is None else (said, true, seen))
+        if len(self._known) > _MAX_KNOWN:
             self._known = {}
-        new = {key: pair for pair in pairs if (key := self._key(*pair)) is not None and key not in self._known}
-        if not new:
-            return
-        if self._scorer.apart:
-            scores = self._scorer.aggregate(self._stats(self._scorer, list(new.values()), self._task)).tolist()
+        new = {key: (output, due_of(scorer, gold, inputs))
+               for key, (output, gold, inputs) in zip(keys, answered, strict=True)
+               if key is not None and key not in self._known}  # fmt: skip
+        if new and scorer.apart:
+            found = scorer.aggregate(self._stats(scorer, list(new.values()), task)).tolist()
         else:  # an answer's row would depend on the others of its block
-            alone = (self._scorer.stats([output], [gold], self._task) for output, gold in new.values())
-            scores = [float(self._scorer.aggregate(row)[0]) for row in alone]
-        self._known |= {key: None if isnan(s) else s for key, s in zip(new, scores, strict=True)}
-
-    def __call__(self, output: Json, gold: Json) -> bool | None:
-        return self.full(self.score(output, gold))
+            alone = (scorer.stats([output], [gold], task) for output, gold in new.values())
+            found = [float(scorer.aggregate(row)[0]) for row in alone]
+        self._known |= {key: None if isnan(s) else s for key, s in zip(new, found, strict=True)}
+        return [None if key is None else self._known[key] for key in keys]
 
     def full(self, score: float | None) -> bool | None:
         return None if score is None or self._scorer is None else score >= self._scorer.bounds[1]
 
-    def score(self, output: Json, gold: Json) -> float | None:
-        key = self._key(output, gold)
-        return None if key is None else self._known.get(key)
 
-    def _key(self, output: Json, gold: Json) -> Hashable | None:
-        if self._scorer is None or gold is None:
-            return None
-        plain, seen = (gold.gold, canonical(gold.inputs)) if isinstance(gold, WithInputs) else (gold, b"")
-        said, true = self._scorer.key(output, self._task), self._scorer.gold_key(plain, self._task)
-        return None if said is None or true is None else (said, true, seen)
-
-
-_BLOCK = 500  # examples that are scored together
+_EXAMPLES = 200  # that are scored together
 
 
 class Changed(NamedTuple):
@@ -242,48 +216,30 @@ class Changed(NamedTuple):
     gold: str
 
 
-_AnswerPair = tuple[Example, Example | Variant, Output, Output]
-
-
 def changed_answers(a: Runlike, b: Runlike, score: str, plan: MeasurePlan) -> Iterator[Changed]:
     """Every lost and gained answer, in the order of the suite; none where nothing can be scored."""
-    task = a.suite.task
-    with comparing_for(a.suite, plan.extract, plan.equivalent, plan.rubric).cache_in_run(None) as comparing:
-        scorer = next(iter(scorers_for(task, plan.scores or [score], comparing)), None) if score != "none" else None
-        said = _both(a, b, plan)
-        with KeptScores([a, b]) as kept:
-            right = Right(scorer, task, kept)
-            while scorer is not None and (block := list(islice(said, _BLOCK))):
-                due = [right.due(item.gold, example.inputs) for example, item, *_ in block]
-                right.see([(o.value, gold) for (_, _, *both), gold in zip(block, due, strict=True) for o in both])
-                for (_, item, *both), gold in zip(block, due, strict=True):
-                    was, is_ = (False if o.unreadable else right(o.value, gold) for o in both)
-                    if gold is not None and was is not None and is_ is not None and was != is_:
-                        yield _changed_answer("lost" if was else "gained", item, both[0], both[1])
-
-
-def _both(a: Runlike, b: Runlike, plan: MeasurePlan) -> Iterator[_AnswerPair]:
-    """What both runs answered, of clean inputs and of variants with the same meaning."""
-    pairs = zip(items_of(a, b), items_of(b, a), strict=True)
-    for (example, clean_a, varied_a), (_, clean_b, varied_b) in pairs:
-        before, after = (wrong(o) if plan.missing == "wrong" else o for o in (clean_a, clean_b))
-        if _is_answered(before) and _is_answered(after):
-            yield example, example, before, after
-        for (variant, output_a), (_, output_b) in zip(varied_a, varied_b, strict=True):
-            before, after = (wrong(o) if plan.missing == "wrong" else o for o in (output_a, output_b))
-            if _is_answered(before) and _is_answered(after) and variant.meaning == "same":
-                yield example, variant, before, after
-
-
-def _is_answered(output: Output) -> bool:
-    return output.ok or output.unreadable
-
-
-def _changed_answer(change: Literal["lost", "gained"], item: Example | Variant, a: Output, b: Output) -> Changed:
-    inputs = item.inputs
-    text = next(iter(inputs.values())) if len(inputs) == 1 else spelled(dict(inputs))
-    said: list[Json] = [a.value, b.value, item.gold]
-    shown = (spelled(value, inputs) for value in said)
-    if isinstance(item, Variant):
-        return Changed(change, item.example_id, item.source, item.draw, text, *shown)
-    return Changed(change, item.id, "", None, text, *shown)
+    task, names = a.suite.task, plan.scores or ([score] if score in scorers else None)
+    with comparing_for(a.suite, plan.extract, plan.equivalent, plan.rubric) as comparing, KeptScores([a, b]) as kept:
+        scorer = next(iter(scorers_for(task, names, comparing)), None) if score != "none" else None
+        right, both = Right(scorer, task, kept), zip(items_of(a, b), items_of(b, a), strict=True)
+        while scorer is not None and (block := list(islice(both, _EXAMPLES))):
+            pairs: list[tuple[Example, str, int | None, Inputs, Json, Output, Output]] = []
+            for (example, clean_a, varied_a), (_, clean_b, varied_b) in block:
+                pairs.append((example, "", None, example.inputs, example.gold, clean_a, clean_b))
+                for (v, one), (_, other) in zip(varied_a, varied_b, strict=True):
+                    if v.meaning == "same":
+                        pairs.append((example, v.source, v.draw, v.inputs, v.gold, one, other))
+            if plan.missing == "wrong":
+                pairs = [(*item, wrong(one), wrong(other)) for *item, one, other in pairs]
+            pairs = [pair for pair in pairs if all(output.ok or output.unreadable for output in pair[-2:])]
+            before = right.scores([(one.value, gold, example.inputs) for example, *_, gold, one, _ in pairs])
+            after = right.scores([(other.value, gold, example.inputs) for example, *_, gold, _, other in pairs])
+            for pair, was, is_ in zip(pairs, before, after, strict=True):
+                example, operator, draw, inputs, gold, one, other = pair
+                was_right = False if one.unreadable else right.full(was)
+                is_right = False if other.unreadable else right.full(is_)
+                if gold is None or was_right is None or is_right is None or was_right == is_right:
+                    continue
+                text = next(iter(inputs.values())) if len(inputs) == 1 else spelled(dict(inputs))
+                answers = spelled(one.value, inputs), spelled(other.value, inputs), spelled(gold, inputs)
+                yield Changed("lost" if was_right else "gained", example.id, operator, draw, text, *answers)

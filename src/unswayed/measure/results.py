@@ -26,14 +26,18 @@ if TYPE_CHECKING:
     from unswayed.measure.measuring import Runlike
     from unswayed.measure.precision import Power
 
-_SHOWN = 20  # rows of a table in a notebook
+_MAX_ROWS = 20  # of a table in a console or a notebook
 Cells = dict[str, Any]
 
 
 class Tabular:
-    """What has rows: a length, iteration, DataFrames and a table for notebooks."""
+    """What has rows: a length, iteration, DataFrames, and a table for consoles and notebooks."""
 
     def _rows(self) -> list[Cells]:
+        raise NotImplementedError
+
+    def _shown(self) -> tuple[list[str], list[Cells]]:
+        """What people see: sentences, then a table."""
         raise NotImplementedError
 
     def __len__(self) -> int:
@@ -42,31 +46,30 @@ class Tabular:
     def __iter__(self) -> Iterator[Cells]:
         return iter(self._rows())
 
-    def _columns(self) -> dict[str, list[Any]]:
-        rows = self._rows()
-        return {name: [row[name] for row in rows] for name in (rows[0] if rows else {})}
-
     def to_pandas(self) -> Any:
         """The rows as a pandas DataFrame."""
-        return pandas_frame(self._columns())
+        return pandas_frame(_columns(self._rows()))
 
     def to_polars(self) -> Any:
         """The rows as a polars DataFrame."""
-        return polars_frame(self._columns())
+        return polars_frame(_columns(self._rows()))
+
+    def __repr__(self) -> str:
+        sentences, rows = self._shown()
+        lines = [*(label(sentence, 1000) for sentence in sentences), *([""] if sentences else [])]
+        if rows:
+            cells = [list(rows[0]), *([str(value) for value in row.values()] for row in rows[:_MAX_ROWS])]
+            widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+            lines += ["  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in cells]
+        return "\n".join([*lines, *([f"… {len(rows) - _MAX_ROWS:,} more rows"] if len(rows) > _MAX_ROWS else [])])
+
+    def _repr_html_(self) -> str:
+        sentences, rows = self._shown()
+        return html_table(_columns(rows), " ".join(sentences), _MAX_ROWS)
 
 
-def aligned(rows: list[Cells]) -> list[str]:
-    """Rows as lines of text with a heading, as many as a screen shows."""
-    if not rows:
-        return []
-    cells = [list(rows[0]), *([str(value) for value in row.values()] for row in rows[:_SHOWN])]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in cells]
-    return [*lines, *([f"… {len(rows) - _SHOWN:,} more rows"] if len(rows) > _SHOWN else [])]
-
-
-def html(rows: list[Cells], caption: str) -> str:
-    return html_table({name: [row[name] for row in rows] for name in (rows[0] if rows else {})}, caption, _SHOWN)
+def _columns(rows: list[Cells]) -> dict[str, list[Any]]:
+    return {name: [row[name] for row in rows] for name in (rows[0] if rows else {})}
 
 
 class _Saved(msgspec.Struct, frozen=True):
@@ -78,15 +81,16 @@ class _Saved(msgspec.Struct, frozen=True):
     content: msgspec.Raw
 
 
-def save_to(path: Path, value: msgspec.Struct, run: object) -> Path:
-    folder = getattr(run, "path", None)
+def save_to(path: str | Path, value: msgspec.Struct, run: object) -> Path:
+    path, folder = as_path(path, "path"), getattr(run, "path", None)
     content = msgspec.Raw(msgspec.json.encode(value))
     saved = _Saved(type(value).__name__, 1, None if folder is None else str(Path(folder).resolve()), content)
     write_atomically(path, msgspec.json.encode(saved) + b"\n")
     return path
 
 
-def load_from(path: Path, kind: type[Any]) -> tuple[Any, str | None]:
+def load_from(path: str | Path, kind: type[Any]) -> tuple[Any, str | None]:
+    path = as_path(path, "path")
     try:
         saved = decode(path.read_bytes(), _Saved)
         if (saved.kind, saved.format) != (kind.__name__, 1):
@@ -119,6 +123,12 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     consistency: Estimate
     noticed: Estimate | None = None
     altered: Estimate | None = None
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """Those that there are, by measure."""
+        found = {measure: getattr(self, measure) for measure in MEASURES}
+        return {measure: estimate for measure, estimate in found.items() if estimate is not None}
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,20 +189,18 @@ class Breakdown(Tabular, Mapping[str, Block]):
         return len(self._blocks)
 
     def _rows(self) -> list[Cells]:
-        return [row for name, block in self._blocks.items() for row in _rows_of(self.name, name, block, self.score)]
+        found = ((name, block.estimates) for name, block in self._blocks.items())
+        return [row for name, estimates in found for row in _rows_of(self.name, name, estimates, self.score)]
 
-    def _figures(self) -> list[Cells]:
-        shown = [m for m in MEASURES if any(getattr(block, m) is not None for block in self._blocks.values())]
-        return [
-            {self.name: label(name), **{m: figure(getattr(block, m)) for m in shown}}
+    def _shown(self) -> tuple[list[str], list[Cells]]:
+        measures = [m for m in MEASURES if any(m in block.estimates for block in self._blocks.values())]
+        return [], [
+            {self.name: label(name), **{m: figure(getattr(block, m)) for m in measures}}
             for name, block in self._blocks.items()
         ]
 
-    def __repr__(self) -> str:
-        return "\n".join(aligned(self._figures()))
-
     def _repr_html_(self) -> str:
-        return html(self._figures(), f"By {self.name}")
+        return html_table(_columns(self._shown()[1]), f"By {self.name}", _MAX_ROWS)
 
 
 class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -291,26 +299,35 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def iter_flips(self) -> Iterator[Flip]:
         """Every changed answer, read from the run."""
-        from unswayed.measure.changes import flips_of
+        from unswayed.measure.changes import as_measured, flips
 
-        return flips_of(self, self.run)
+        return flips(self.run, *as_measured(self))
 
     def flips(self) -> Any:
         """Every changed answer as a pandas DataFrame: the texts and the answers before and after, and what changed."""
-        rows = [_flip_row(flip) for flip in self.iter_flips()]
         names = ("example", "operator", "draw", "before", "after", "change", "answer_before", "answer_after",
                  "right_before", "right_after", "gold")  # fmt: skip
-        return pandas_frame({name: [row[i] for row in rows] for i, name in enumerate(names)})
+        columns: dict[str, list[Any]] = {name: [] for name in names}
+        for example, variant, clean, varied, *right, _ in self.iter_flips():
+            changed = [name for name, text in variant.inputs.items() if example.inputs.get(name) != text]
+            texts = ({name: inputs.get(name, "") for name in changed} for inputs in (example.inputs, variant.inputs))
+            before, after = ("".join(own.values()) if len(changed) < 2 else spelled(own) for own in texts)
+            answers = spelled(clean.value, example.inputs), spelled(varied.value, variant.inputs)
+            gold = None if variant.gold is None else spelled(variant.gold, variant.inputs)
+            row = (example.id, variant.source, variant.draw, before, after, variant.note, *answers, *right, gold)
+            for column, value in zip(columns.values(), row, strict=True):
+                column.append(value)
+        return pandas_frame(columns)
 
     def save(self, path: str | Path) -> Path:
         """Writes the results to a file, from which `Results.load` reads them."""
-        return save_to(as_path(path, "path"), self, self.__dict__.get("_run"))
+        return save_to(path, self, self.__dict__.get("_run"))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Results that `save` wrote. If their run is still there, `flips` works too."""
         found: Self
-        found, run = load_from(as_path(path, "path"), cls)
+        found, run = load_from(path, cls)
         if run is not None and (Path(run) / "run.json").is_file():
             from unswayed.run.record import Run
 
@@ -324,54 +341,22 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return power_of(self, level, power, correlation)
 
     def _rows(self) -> list[Cells]:
-        rows = _rows_of("all", "", self.whole, self.score)
-        for by, blocks in self.sets.items():
-            rows += [row for name, block in blocks.items() for row in _rows_of(by, name, block, self.score)]
-        for score, estimates in self.scores.items():
-            rows += [_row("all", "", score, measure, estimate) for measure, estimate in estimates.items()]
-        return rows
+        sets = [("all", "", self.whole.estimates, self.score)]
+        sets += [(by, name, one.estimates, self.score) for by, own in self.sets.items() for name, one in own.items()]
+        sets += [("all", "", estimates, score) for score, estimates in self.scores.items()]
+        return [row for one in sets for row in _rows_of(*one)]
 
-    def _sentence(self) -> str:
+    def _shown(self) -> tuple[list[str], list[Cells]]:
         from unswayed.measure.sentences import plain, verdict
 
-        return plain(verdict(self))
-
-    def _figures(self) -> list[Cells]:
-        found = ((m, getattr(self.whole, m)) for m in MEASURES)
-        return [
-            {"measure": self.head(m), label(self.score): figure(e), "examples": f"{e.n:,}"}
-            for m, e in found
-            if e is not None
-        ]
-
-    def __repr__(self) -> str:
-        return "\n".join([label(self._sentence(), 1000), "", *aligned(self._figures())])
-
-    def _repr_html_(self) -> str:
-        return html(self._figures(), self._sentence())
+        found, score = self.whole.estimates.items(), label(self.score)
+        rows = [{"measure": self.head(m), score: figure(e), "examples": f"{e.n:,}"} for m, e in found]
+        return [plain(verdict(self))], rows
 
 
-def _rows_of(by: str, name: str, block: Block, score: str) -> list[Cells]:
-    found = ((measure, getattr(block, measure)) for measure in MEASURES)
-    return [_row(by, name, None if m in _BY_ANSWER else score, m, e) for m, e in found if e is not None]
-
-
-def _row(by: str, name: str, score: str | None, measure: str, e: Estimate) -> Cells:
-    figures = {"value": e.value, "low": e.low, "high": e.high, "n": e.n, "missing": e.missing}
-    return {"by": by, "name": name, "score": score, "measure": measure, **figures}
-
-
-def _flip_row(flip: Flip) -> tuple[Any, ...]:
-    example, variant, clean, varied, right_before, right_after, _ = flip
-    changed = [name for name, text in variant.inputs.items() if example.inputs.get(name) != text]
-    before, after = ({name: inputs.get(name, "") for name in changed} for inputs in (example.inputs, variant.inputs))
-    if len(changed) < 2:
-        before_text, after_text = "".join(before.values()), "".join(after.values())
-    else:
-        before_text, after_text = spelled(before), spelled(after)
-    answers = spelled(clean.value, example.inputs), spelled(varied.value, variant.inputs)
-    gold = None if variant.gold is None else spelled(variant.gold, variant.inputs)
-    return (
-        example.id, variant.source, variant.draw, before_text, after_text, variant.note, *answers,
-        right_before, right_after, gold,
-    )  # fmt: skip
+def _rows_of(by: str, name: str, estimates: Mapping[str, Estimate], score: str) -> list[Cells]:
+    return [
+        {"by": by, "name": name, "score": None if measure in _BY_ANSWER else score, "measure": measure,
+         "value": e.value, "low": e.low, "high": e.high, "n": e.n, "missing": e.missing}
+        for measure, e in estimates.items()
+    ]  # fmt: skip

@@ -19,18 +19,17 @@ from unswayed.base.values import Estimate
 from unswayed.measure.comparison.contrasts import AnswerCounts, Contrast, Ends, GatheredContrasts
 from unswayed.measure.definitions import MEASURES
 from unswayed.measure.gates import ALL, AT_LEAST, Limits, limits_of, spelled, split_measure
-from unswayed.measure.results import Cells, Tabular, aligned, html, load_from, save_to
+from unswayed.measure.results import Cells, Tabular, load_from, save_to
 from unswayed.run.plan import GateOn, MeasurePlan
 from unswayed.stats import Numbers, correct, mean_interval
 from unswayed.stats.multiple_comparisons import draw_largest, max_t_level, max_t_p_values
-from unswayed.storage.files import as_path
 
 if TYPE_CHECKING:
     from unswayed.measure.changes import Changed
     from unswayed.measure.measuring import Runlike
 
 _BETTER = {"clean": 1, "average": 1, "worst": 1, "flips": -1}  # is more of it better?
-_SHOWN = ("set", "measure", "a", "b", "difference", "low", "high", "p", "p_corrected", "n", "missing")
+_COLUMNS = ("set", "measure", "a", "b", "difference", "low", "high", "p", "p_corrected", "n", "missing")
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,7 +132,13 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Which systems are compared, what was tested how, and what the differences mean."""
         runs = self.lettered()
         which = ", ".join([f"A is {label(self.a)}", *(f"{run} is {label(one.b)}" for run, one in runs)])
-        said = [f"{which}; {label(subject(self.score))}. {_how(self)}"]
+        others = sum(not d.primary for _, one in runs for d in one.differences)
+        how = "p-values are not corrected."
+        if self.correction != "none":
+            how = f"-values of all other differences ({others:,}) are corrected together ({self.correction})."
+            first = f"{self.primary[:1].upper()}{self.primary[1:]} is tested by itself; p" if self.primary else "P"
+            how = first + how
+        said = [f"{which}; {label(subject(self.score))}. {how}"]
         for run, one in runs:
             overall = [d for d in one.differences if d.set in ("", "all")] or one.differences
             elsewhere = [d for d in one.differences if d.shown and d not in overall]
@@ -144,10 +149,9 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def outcome(self, run: str = "B") -> str:
         """What users of B get, first of all: `Worse`, `Better`, `Mixed` or `No clear difference`, and lost answers."""
         shown = [d for d in self.differences if d.shown and d.set in ("", "all") and d.measure in _BETTER]
-        turns = {(d.difference or 0.0) * _BETTER[d.measure] > 0 for d in shown}
-        grade = (
-            "Mixed" if len(turns) == 2 else "Better" if True in turns else "Worse" if turns else "No clear difference"
-        )
+        better = {(d.difference or 0.0) * _BETTER[d.measure] > 0 for d in shown}
+        grade = "Mixed" if len(better) == 2 else "Better" if True in better else "Worse"
+        grade = grade if better else "No clear difference"
         if (found := self.answers.get("variants")) is None:
             return f"{grade}."
         return (
@@ -201,39 +205,29 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def save(self, path: str | Path) -> Path:
         """Writes the comparison to a file, from which `Comparison.load` reads it."""
-        return save_to(as_path(path, "path"), self, None)
+        return save_to(path, self, None)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """A comparison that `save` wrote."""
-        found: Self = load_from(as_path(path, "path"), cls)[0]
+        found: Self = load_from(path, cls)[0]
         return found
 
+    def _differences(self) -> Iterator[tuple[Cells, Difference]]:
+        """All differences, each after what names its run if there are several."""
+        for run, one in self.lettered():
+            for difference in one.differences:
+                yield {"run": run} if self.others else {}, difference
+
     def _rows(self) -> list[Cells]:
-        return [
-            {**({"run": run} if self.others else {}), **{name: getattr(d, name) for name in _SHOWN}}
-            for run, one in self.lettered()
-            for d in one.differences
-        ]
+        return [run | {name: getattr(d, name) for name in _COLUMNS} for run, d in self._differences()]
 
-    def _figures(self) -> list[Cells]:
+    def _shown(self) -> tuple[list[str], list[Cells]]:
         what = "difference" if self.others else "B - A"
-        return [
-            {
-                **({"run": run} if self.others else {}),
-                "set": label(d.set),
-                "measure": d.measure,
-                what: figure(d.estimate),
-            }
-            for run, one in self.lettered()
-            for d in one.differences
+        return self.sentences, [
+            run | {"set": label(d.set), "measure": d.measure, what: figure(d.estimate)}
+            for run, d in self._differences()
         ]
-
-    def __repr__(self) -> str:
-        return "\n".join([*(label(sentence, 1000) for sentence in self.sentences), "", *aligned(self._figures())])
-
-    def _repr_html_(self) -> str:
-        return html(self._figures(), " ".join(self.sentences))
 
 
 def letter(place: int) -> str:
@@ -241,19 +235,7 @@ def letter(place: int) -> str:
     return chr(ord("A") + place) if place < 26 else f"R{place + 1}"
 
 
-def _how(comparison: Comparison) -> str:
-    others = sum(not d.primary for one in (comparison, *comparison.others) for d in one.differences)
-    if comparison.correction == "none":
-        return "p-values are not corrected."
-    rest = f"p-values of all other differences ({others:,}) are corrected together ({comparison.correction})."
-    return f"{title(comparison.primary)} is tested by itself; {rest}" if comparison.primary else title(rest)
-
-
-def title(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-TEST = "paired t"
+_TEST = "paired t"
 _ROUNDING = 1e-9
 
 
@@ -287,52 +269,41 @@ def tested_together(
 def difference_of(contrast: Contrast, tested: Tested, level: float, signature: str) -> Difference:
     """A difference with its sentence; `level` is the one that was asked for."""
     a, b = contrast.values
-    low, high = contrast.interval(tested.level)
+    low, high = ends = contrast.interval(tested.level)
     shown = tested.p is not None and tested.p <= 1 - level + _ROUNDING
     return Difference(
         measure=contrast.measure, set=contrast.label, a=a, b=b, difference=contrast.difference, low=low, high=high,
-        p=contrast.p, p_corrected=tested.p, test=TEST if tested.p is not None else "none", n=contrast.n,
-        missing=contrast.missing, sentence=_difference_sentence(contrast, (low, high), tested.p, shown),
-        signature=signature,
-        primary=tested.primary, shown=shown,
+        p=contrast.p, p_corrected=tested.p, test=_TEST if tested.p is not None else "none", n=contrast.n,
+        missing=contrast.missing, sentence=_difference_sentence(contrast, ends, tested.p, shown),
+        signature=signature, primary=tested.primary, shown=shown,
     )  # fmt: skip
 
 
 def _difference_sentence(contrast: Contrast, ends: Ends, p: float | None, shown: bool) -> str:
     """`Worst falls by 4.1 points [2.6, 5.6] on keyboard/adjacent, from 0.853 to 0.812 (p < 0.001).`"""
     where = "" if contrast.set == ALL else f" on {spelled(contrast.set)}"
-    what, difference = title(contrast.measure), contrast.difference
+    what, difference = contrast.measure.capitalize(), contrast.difference
     a, b = contrast.values
     if difference is None or p is None or a is None or b is None:
         return f"{what} can't be compared{where}: there is no example that both runs answered."
-    turn = -1 if difference < 0 else 1
-    scale, unit, digits = _unit(contrast, abs(difference))
-    low, high = sorted(turn * end * scale if end is not None else float("nan") for end in ends)
-    span = f" [{_figure(low, digits)}, {_figure(high, digits)}]" if isfinite(low + high) else ""
+    # measures from 0 to 1 change by points of a hundred; 4 is the span of a drop's difference on that scale
+    scale, unit, digits = (100.0, " points", 1) if contrast.span[1] - contrast.span[0] <= 4 else (1.0, "", 3)
+    digits = 2 if unit and 0 < abs(difference) < 0.001 else digits
+    turn = -scale if difference < 0 else scale
+    low, high = sorted(turn * end if end is not None else float("nan") for end in ends)
+    least, most, by = (f"{value:z.{digits}f}" for value in (low, high, turn * difference))
+    span = f" [{least}, {most}]" if isfinite(low + high) else ""
     if difference == 0:
-        return f"{what} stays at {number(a)}{where}{span and f'; it may differ by {_figure(high, digits)}{unit}'}."
+        return f"{what} stays at {number(a)}{where}{span and f'; it may differ by {most}{unit}'}."
     moves = "rises" if difference > 0 else "falls"
     chance = f"p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
-    by = f"{_figure(abs(difference) * scale, digits)}{unit}{span}"
-    said = f"{what} {moves} by {by}{where}, from {number(a)} to {number(b)}"
+    said = f"{what} {moves} by {by}{unit}{span}{where}, from {number(a)} to {number(b)}"
     return f"{said} ({chance})." if shown else f"{said}, but that may be chance ({chance})."
-
-
-def _unit(contrast: Contrast, difference: float) -> tuple[float, str, int]:
-    """The scale, the unit and the decimals: measures from 0 to 1 change by points of a hundred."""
-    if contrast.span[1] - contrast.span[0] > 4:  # that of a drop's difference, where scores go from 0 to 1
-        return 1.0, "", 3
-    return 100.0, " points", 2 if 0 < difference < 0.001 else 1
-
-
-def _figure(value: float, digits: int) -> str:
-    text = f"{value:.{digits}f}"
-    return text.lstrip("-") if float(text) == 0 else text
 
 
 _USAGE = "[SET:]MEASURE:MARGIN, such as worst:0.02 or keyboard/adjacent:worst:0.02"
 _MARGIN_ROUNDING = 1e-12
-_MOST_EXAMPLES = 1 << 24
+_MAX_EXAMPLES = 1 << 24
 
 
 class Margin(msgspec.Struct, frozen=True):
@@ -372,8 +343,6 @@ def check_margin(margin: float, contrast: Contrast, level: float, on: GateOn) ->
     value = contrast.difference
     ends = {"value": value, "ci-lower": low if sign > 0 else high, "ci-upper": high if sign > 0 else low}
     bound = ends[on]
-    what = contrast.measure if contrast.set == ALL else f"{contrast.measure} on {spelled(contrast.set)}"
-    name = contrast.measure if contrast.set == ALL else f"{spelled(contrast.set)}:{contrast.measure}"
 
     def worse(end: float | None) -> bool:
         """Is it worse by more than the margin? What is not known may be."""
@@ -383,48 +352,42 @@ def check_margin(margin: float, contrast: Contrast, level: float, on: GateOn) ->
     status: Literal["passed", "worse", "unclear"] = "passed"
     if not passed:
         status = "worse" if ends["ci-upper"] is not None and worse(ends["ci-upper"]) else "unclear"
-    sentence = _margin_sentence(what, margin, contrast, level, status, on)
+    name, what = contrast.measure, contrast.measure
+    if contrast.set != ALL:
+        name, what = f"{spelled(contrast.set)}:{name}", f"{what} on {spelled(contrast.set)}"
+    said, chance, more = "B is not worse" if passed else "B is worse", "", ""
+    if status == "unclear" and on == "value":
+        chance = ", but that may be chance"
+    elif status == "unclear":
+        said = "it is unclear whether B is worse"
+        more = f"{_needed(margin, contrast, level)} {option('gate-on')} ci-upper fails only what is shown to be worse."
+    sentence = f"{what}: there is nothing to compare, so the margin of {margin:g} does not hold: failed."
+    if value is not None:
+        span = "" if low is None or high is None else f", {low:.3f} to {high:.3f}"
+        said += f" than A by more than {margin:g}{chance} (difference {value:.3f}{span})"
+        sentence = f"{what}: {said}: {'passed' if passed else 'failed'}.{more}"
     return NotWorse(
         name=name, measure=contrast.measure, set=contrast.label, margin=margin, difference=value, low=low, high=high,
         bound=bound, status=status, passed=passed, sentence=sentence,
     )  # fmt: skip
 
 
-def _margin_sentence(what: str, margin: float, contrast: Contrast, level: float, status: str, on: GateOn) -> str:
-    ends = contrast.interval(level, contrast.to_margin)
-    if contrast.difference is None:
-        return f"{what}: there is nothing to compare, so the margin of {margin:g} does not hold: failed."
-    figures = f"difference {contrast.difference:.3f}"
-    if ends[0] is not None and ends[1] is not None:
-        figures += f", {ends[0]:.3f} to {ends[1]:.3f}"
-    if status == "passed":
-        return f"{what}: B is not worse than A by more than {margin:g} ({figures}): passed."
-    if status == "worse":
-        return f"{what}: B is worse than A by more than {margin:g} ({figures}): failed."
-    if on == "value":
-        return f"{what}: B is worse than A by more than {margin:g}, but that may be chance ({figures}): failed."
-    return (
-        f"{what}: it is unclear whether B is worse than A by more than {margin:g} ({figures}): failed."
-        f"{_needed(margin, contrast, level)} {option('gate-on')} ci-upper fails only what is shown to be worse."
-    )
-
-
 def _needed(margin: float, contrast: Contrast, level: float) -> str:
     """How many examples it takes at least, if these are too few even for equal answers."""
+
+    def shows(n: int) -> bool:
+        same = Numbers(np.zeros(1), np.ones(1), np.full(1, float(n)))
+        low, _ = mean_interval(same, contrast.span, level, contrast.to_margin)
+        return low is not None and -low <= margin
+
     enough = 1
-    while not _shows(enough, margin, contrast, level) and enough < _MOST_EXAMPLES:
+    while not shows(enough) and enough < _MAX_EXAMPLES:
         enough *= 2
     least = enough // 2
     while enough - least > 1:
         middle = (least + enough) // 2
-        least, enough = (least, middle) if _shows(middle, margin, contrast, level) else (middle, enough)
-    if enough <= contrast.numbers.units or enough >= _MOST_EXAMPLES:
+        least, enough = (least, middle) if shows(middle) else (middle, enough)
+    if enough <= contrast.numbers.units or enough >= _MAX_EXAMPLES:
         return ""
     units = "clusters" if contrast.clustered else "examples"
     return f" At least {enough:,} {units} are needed to show it, even with equal answers."
-
-
-def _shows(n: int, margin: float, contrast: Contrast, level: float) -> bool:
-    same = Numbers(np.zeros(1), np.ones(1), np.full(1, float(n)))
-    low, _ = mean_interval(same, contrast.span, level, contrast.to_margin)
-    return low is not None and -low <= margin

@@ -115,7 +115,7 @@ def figure1(found: Found) -> Section:
     rows: list[Row] = []
     for model, one in found.items():
         counts = {_CELLS[cell]: round((share.value or 0.0) * share.n) for cell, share in one.confusion.items()}
-        shares = {f"{_CELLS[cell]}, %": scaled(share) for cell, share in one.confusion.items()}
+        shares = {f"{_CELLS[cell]}, %": scaled(share.estimate) for cell, share in one.confusion.items()}
         rows.append({"model": model, **counts, **shares})
     told = "Why accuracy hides changes: predictions that become wrong and those that become right cancel out."
     chart = {m: {_CELLS[c]: s.estimate for c, s in one.confusion.items()} for m, one in found.items()}
@@ -137,7 +137,12 @@ def slice_(key: str, found: Found, title: str = "") -> Section:
     title = title or f"Changed predictions by {key}"
     names = _RIGHT if key == "original_correct" else {}
     rows: list[Row] = [
-        {"model": model, key.replace("_", " "): names.get(value, value), "changed": scaled(share), "pairs": share.n}
+        {
+            "model": model,
+            key.replace("_", " "): names.get(value, value),
+            "changed": scaled(share.estimate),
+            "pairs": share.n,
+        }
         for model, one in found.items()
         for value, share in one.by.get(key, {}).items()
     ]
