@@ -142,7 +142,9 @@ def test_runs_that_are_compared_by_the_rule_of_their_task_have_lost_answers(tmp_
     suite = library.make_suite(rows, "keyboard/adjacent", task="generate", language="en", to=tmp_path / "suite")
 
     def answer(wrong: str):
-        return lambda batch: [f"That is {wrong if wrong in i['question'] else i['question'].split()[-1]}" for i in batch]
+        return lambda batch: [
+            f"That is {wrong if wrong in i['question'] else i['question'].split()[-1]}" for i in batch
+        ]
 
     runs = [library.run_system(suite, answer(wrong), to=tmp_path / f"run{wrong}") for wrong in ("none", "7?")]
     assert measure_run(runs[0], sanity=False).score not in scorers

@@ -7,16 +7,18 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from unswayed.base.text import NONE, bounds, interval, label, number, outside, percent, spelled, title, typeset
+from unswayed.base.text import bounds, interval, label, number, outside, percent, spelled, title, typeset
 from unswayed.base.values import Estimate, Json
 from unswayed.measure.results import Block, Named, Results
 from unswayed.measure.sentences import slices
 from unswayed.report import charts as draw
+from unswayed.report.tables import chance, sampled_rows
 
 ROWS = 60  # rows of one table
 SLICES = 12
 PLOTTED = 30
 COLUMNS = 24  # of the heat map
+_GRID = "Drop by operator and slice"
 REASONS = 10
 
 _HEADS = {
@@ -71,42 +73,44 @@ def headline(results: Results) -> list[tuple[str, str, str]]:
     return [*figures, ("answers that change", percent(flips.value), span)]
 
 
-def _cell(estimate: Estimate | None) -> Cell:
-    if estimate is None:
-        return Cell(NONE)
-    spans = (interval(estimate) if estimate.value is not None else "", typeset(bounds(estimate)))
-    return Cell(typeset(number(estimate.value)), " ".join(span for span in spans if span))
+def _cell(value: object) -> Cell:
+    if not isinstance(value, Estimate):
+        return Cell(typeset(number(value)) if value is None or isinstance(value, float) else str(value))
+    spans = (interval(value) if value.value is not None else "", typeset(bounds(value)))
+    return Cell(typeset(number(value.value)), " ".join(span for span in spans if span))
+
+
+_SAMPLED = {
+    "people": "For these people, and for people like these",
+    "spread": "Scores over prompts: quantiles, if each prompt were asked with every example",
+    "repeats": "Against the system's own disagreement",
+    "requests": "What the server's answers took",
+}
 
 
 def tables(results: Results) -> list[ReportTable]:
-    """Overall and by operator, by family, by each slice, and the other scores."""
+    """Overall and by operator, for people like these, by family, by each slice, and the other scores."""
     blocks = {"": results.whole, **by_drop(results.sets.get("operator", {}))}
     made = [_blocks(Markup("Overall and by operator, larger drops first"), blocks, results, results.tries)]
+    rows, captions = sampled_rows(results), dict(_SAMPLED)
+    if results.requests and (slower := results.requests.slower) is not None:
+        span = "" if slower.low is None else f" [{number(slower.low)}, {number(slower.high)}]"
+        captions["requests"] += f"; varied ones take {number(slower.value)} seconds{span} longer on average"
+    sampled = {what: _sampled(caption, rows[what]) for what, caption in captions.items() if what in rows}
+    requests = sampled.pop("requests", None)
+    made += sampled.values()
     if results.sets.get("family"):
         made.append(_blocks(Markup("By family of operators"), results.sets["family"], results))
     for name, values in list(slices(results).items())[:SLICES]:
         made.append(_blocks(Markup("By slice: {}").format(outside(name)), values, results))
     for kind, named in list(results.naming.sets.items())[:SLICES] if results.naming else ():
         made.append(_apart(kind, named))
-    if results.scores:
-        made.append(_scores(results))
-    if results.repeats:
-        made.insert(1, _sampled("Against the system's own disagreement", results.repeats.rows(results.flip_rate)))
-    if results.requests:
-        slower = results.requests.slower
-        more = "" if slower is None else f"; varied ones take {_longer(slower)} on average"
-        made.append(_sampled(f"What the server's answers took{more}", results.requests.rows()))
-    if results.spread:
-        rows = [spread.row(operator) for operator, spread in results.spread.items()]
-        made.insert(1, _sampled("Scores over prompts: quantiles, if each prompt were asked with every example", rows))
-    if results.people and (rows := results.people.rows()):
-        made.insert(1, _sampled("For these people, and for people like these", rows))
-    return made
-
-
-def _longer(slower: Estimate) -> str:
-    span = "" if slower.low is None else f" [{number(slower.low)}, {number(slower.high)}]"
-    return f"{number(slower.value)} seconds{span} longer"
+    if scores := results.scores:
+        measures = list(dict.fromkeys(measure for estimates in scores.values() for measure in estimates))[:8]
+        heads = [outside(_head(measure, results)) for measure in measures]
+        cells = [(outside(title(score)), [_cell(found.get(m)) for m in measures]) for score, found in scores.items()]
+        made.append(ReportTable(Markup("Other scores"), heads, cells[:ROWS], max(0, len(scores) - ROWS)))
+    return [*made, requests] if requests else made
 
 
 def _apart(kind: str, named: Mapping[str, Named]) -> ReportTable:
@@ -116,10 +120,8 @@ def _apart(kind: str, named: Mapping[str, Named]) -> ReportTable:
     for name, one in sorted(named.items(), key=lambda entry: (-(entry[1].drop or 0.0), entry[0]))[:ROWS]:
         span = f"{number(one.low)} to {number(one.high)}" if one.low is not None else ""
         hurt = {"most": "affected most", "more": "more than the rest"}.get(one.hurt, "")
-        p = "<0.001" if one.p < 0.001 else number(one.p)
-        means = (Cell(typeset(number(mean))) for mean in (one.shrunk, one.rest))
-        cells = [Cell(typeset(number(one.drop)), typeset(span)), *means, Cell(p), Cell(hurt)]
-        rows.append((outside(name), cells))
+        cells = [Cell(typeset(number(one.drop)), typeset(span)), *map(_cell, (one.shrunk, one.rest))]
+        rows.append((outside(name), [*cells, Cell(chance(one.p)), Cell(hurt)]))
     heads = [Markup(head) for head in ("drop", "shrunk drop", "drop of the rest", "corrected p", "")]  # noqa: S704
     caption = Markup("Can the {} be told apart? Intervals hold for all of them together").format(what)
     return ReportTable(caption, heads, rows, max(0, len(named) - ROWS))
@@ -127,16 +129,8 @@ def _apart(kind: str, named: Mapping[str, Named]) -> ReportTable:
 
 def _sampled(caption: str, rows: Sequence[Mapping[str, object]]) -> ReportTable:
     first, *heads = dict.fromkeys(name for row in rows for name in row)
-    cells = [[_any_cell(row.get(name)) for name in heads] for row in rows]
-    named = [outside(str(row[first])) for row in rows]
-    shown = list(zip(named, cells, strict=True))
-    return ReportTable(Markup("{}").format(caption), [outside(head) for head in heads], shown)
-
-
-def _any_cell(value: object) -> Cell:
-    if value is None or isinstance(value, Estimate):
-        return _cell(value)
-    return Cell(typeset(number(value)) if isinstance(value, float) else str(value))
+    cells = [(outside(str(row[first])), [_cell(row.get(name)) for name in heads]) for row in rows]
+    return ReportTable(Markup("{}").format(caption), [outside(head) for head in heads], cells)
 
 
 def by_drop(blocks: Mapping[str, Block]) -> dict[str, Block]:
@@ -153,22 +147,17 @@ def _blocks(
 ) -> ReportTable:
     used = [m for m in _HEADS if any(getattr(block, m) is not None for block in blocks.values())]
     missing = any(block.average.missing for block in blocks.values())
-    heads = [*(Markup("{}").format(_head(measure, results)) for measure in used), Markup("examples")]
     rows = []
     for name, block in list(blocks.items())[:ROWS]:
-        cells = [
-            *(_cell(getattr(block, measure)) for measure in used),
-            Cell(f"{max(block.average.n, block.flips.n):,}"),
-        ]
+        cells = [_cell(getattr(block, measure)) for measure in used]
+        cells.append(Cell(f"{max(block.average.n, block.flips.n):,}"))
         if tries:
             cells.append(Cell(f"{tries[name]:.1f}" if name in tries else ""))
         if missing:
             cells.append(Cell(f"{block.average.missing:,}"))
         rows.append((outside(name) if name else Markup("<strong>all variants</strong>"), cells))
-    if tries:
-        heads.append(Markup("distinct tries"))
-    if missing:
-        heads.append(Markup("missing"))
+    more = ["examples", *(["distinct tries"] if tries else []), *(["missing"] if missing else [])]
+    heads = [Markup("{}").format(head) for head in (*(_head(measure, results) for measure in used), *more)]
     return ReportTable(caption, heads, rows, max(0, len(blocks) - ROWS))
 
 
@@ -176,85 +165,51 @@ def _head(measure: str, results: Results) -> str:
     return results.head(measure) if measure == "worst" else _HEADS.get(measure, measure)
 
 
-def _scores(results: Results) -> ReportTable:
-    scores = results.scores
-    measures = list(dict.fromkeys(measure for estimates in scores.values() for measure in estimates))[:8]
-    rows = [
-        (outside(title(score)), [_cell(estimates.get(measure)) for measure in measures])
-        for score, estimates in list(scores.items())[:ROWS]
-    ]
-    heads = [outside(_head(measure, results)) for measure in measures]
-    return ReportTable(Markup("Other scores"), heads, rows, max(0, len(scores) - ROWS))
+_READINGS = {
+    "forest": "A mark is the measured score; the line through it is its interval. Right is better. The further a "
+    "square or a diamond lies left of its circle, the more that operator hurts.",
+    "flips-by-operator": "The share of variants whose answer differs from the answer to the original, right or wrong. "
+    "Shorter is steadier; the whisker is the interval.",
+    "heat-map": "Brown cells lose, blue cells gain, and the darker the more. A bold number is surely not zero, also "
+    "after correction for the number of cells; a plain one may be chance; a dash was not measured.",
+}
 
 
 def charts(results: Results) -> list[Chart]:
+    """Scores and changed answers by operator, and the drop by operator and slice."""
     operators = dict(list(by_drop(results.sets.get("operator", {})).items())[:PLOTTED])
     made = []
+
+    def add(id: str, name: str, svg: Markup, heads: list[Markup], found: dict[str, list[Cell]], left: int = 0) -> None:
+        rows = [(outside(operator), cells) for operator, cells in found.items()]
+        table = ReportTable(Markup("{}, in numbers").format(name), heads, rows, left)
+        made.append(Chart(id, name, _READINGS[id], svg, table, legend=id == "forest"))
+
     if operators:
-        made = [_forest(operators, results.score), _bars(operators)]
+        name = f"{title(label(results.score))} by operator"
+        shapes = {op: {m: getattr(block, m) for m in draw.SERIES} for op, block in operators.items()}
+        marks = {op: [_cell(estimate) for estimate in own.values()] for op, own in shapes.items()}
+        svg = draw.forest(list(shapes.items()), name, title(results.score))
+        add("forest", name, svg, [Markup(m) for m in draw.SERIES], marks)  # noqa: S704
+        flips = {op: block.flips for op, block in operators.items()}
+        flips = dict(sorted(flips.items(), key=lambda entry: (-_size(entry[1]), entry[0])))
+        name = "Answers that change, by operator"
+        shares = {op: [_cell(share)] for op, share in flips.items()}
+        add("flips-by-operator", name, draw.bars(list(flips.items()), name), [Markup("flips")], shares)
     if any(results.grid.values()):
-        made.append(_heat(results))
+        # so many rows and columns at most; where some must go, those with the largest drops stay
+        whole = results.grid
+        columns = list(dict.fromkeys(column for cells in whole.values() for column in cells))
+        left_out = max(0, len(columns) - COLUMNS) + max(0, len(whole) - PLOTTED)
+        tops = {c: max(_size(cells[c]) for cells in whole.values() if c in cells) for c in columns}
+        keep = set(sorted(columns, key=lambda c: -tops[c])[:COLUMNS])
+        columns = [c for c in columns if c in keep]
+        rows = sorted(whole, key=lambda op: (-max(map(_size, whole[op].values()), default=0.0), op))[:PLOTTED]
+        grid = {op: whole[op] for op in rows}
+        svg = draw.heat_map(grid, columns, _GRID, results.naming.grid if results.naming else None)
+        drops = {op: [_cell(cells.get(column)) for column in columns] for op, cells in grid.items()}
+        add("heat-map", _GRID, svg, [outside(c) for c in columns], drops, left_out)
     return made
-
-
-def _forest(operators: Mapping[str, Block], score: str) -> Chart:
-    name = f"{title(label(score))} by operator"
-    rows = [(op, {m: getattr(block, m) for m in draw.SERIES}) for op, block in operators.items()]
-    data = [(outside(op), [_cell(estimate) for estimate in shapes.values()]) for op, shapes in rows]
-    return Chart(
-        "forest",
-        name,
-        "A mark is the measured score; the line through it is its interval. Right is better. The further a square "
-        "or a diamond lies left of its circle, the more that operator hurts.",
-        draw.forest(rows, name, title(score)),
-        ReportTable(Markup("{}, in numbers").format(name), [Markup(m) for m in draw.SERIES], data),  # noqa: S704
-        legend=True,
-    )
-
-
-def _bars(operators: Mapping[str, Block]) -> Chart:
-    ordered = sorted(operators.items(), key=lambda entry: (-_size(entry[1].flips), entry[0]))
-    rows = [(op, block.flips) for op, block in ordered]
-    name = "Answers that change, by operator"
-    return Chart(
-        "flips-by-operator",
-        name,
-        "The share of variants whose answer differs from the answer to the original, right or wrong. Shorter is "
-        "steadier; the whisker is the interval.",
-        draw.bars(rows, name),
-        ReportTable(
-            Markup("{}, in numbers").format(name),
-            [Markup("flips")],
-            [(outside(op), [_cell(estimate)]) for op, estimate in rows],
-        ),
-    )
-
-
-def _heat(results: Results) -> Chart:
-    grid, columns, left_out = _worst_part(results.grid)
-    name = "Drop by operator and slice"
-    data = [(outside(op), [_cell(cells.get(column)) for column in columns]) for op, cells in grid.items()]
-    return Chart(
-        "heat-map",
-        name,
-        "Brown cells lose, blue cells gain, and the darker the more. A bold number is surely not zero, also after "
-        "correction for the number of cells; a plain one may be chance; a dash was not measured.",
-        draw.heat_map(grid, columns, name, results.naming.grid if results.naming else None),
-        ReportTable(Markup("{}, in numbers").format(name), [outside(c) for c in columns], data, left_out),
-    )
-
-
-Grid = Mapping[str, Mapping[str, Estimate]]
-
-
-def _worst_part(grid: Grid) -> tuple[Grid, list[str], int]:
-    """The grid with at most so many rows and columns; where some must go, those with the largest drops stay."""
-    columns = list(dict.fromkeys(column for cells in grid.values() for column in cells))
-    lost = max(0, len(columns) - COLUMNS) + max(0, len(grid) - PLOTTED)
-    tops = {c: max(_size(cells[c]) for cells in grid.values() if c in cells) for c in columns}
-    keep = set(sorted(columns, key=lambda c: -tops[c])[:COLUMNS])
-    rows = sorted(grid, key=lambda op: (-max(map(_size, grid[op].values()), default=0.0), op))[:PLOTTED]
-    return {op: grid[op] for op in rows}, [c for c in columns if c in keep], lost
 
 
 class ShownValidity(NamedTuple):
@@ -277,17 +232,17 @@ _NAMES = {
 
 def validity(found: Mapping[str, Json], failures: Mapping[str, int]) -> ShownValidity:
     """Everything that the measures say of the data, with the reasons that failed items gave."""
-    counts: list[tuple[str, str]] = []
+    counts: list[tuple[str, Json]] = []
     for key, value in found.items():
         name = _NAMES.get(key, key.replace("_", " "))
         if isinstance(value, Mapping):
-            counts += [(f"{name}: {part}", _amount(entry)) for part, entry in value.items() if entry]
+            counts += [(f"{name}: {part}", entry) for part, entry in value.items() if entry]
         elif key != "warnings":
-            counts.append((name, _amount(value)))
+            counts.append((name, value))
+    whole = [isinstance(value, int) and not isinstance(value, bool) for _, value in counts]
+    shown = [
+        (name, f"{value:,}" if int_ else spelled(value)) for (name, value), int_ in zip(counts, whole, strict=True)
+    ]
     reasons = sorted(failures.items(), key=lambda entry: (-entry[1], entry[0]))
     warnings = [spelled(warning) for warning in found.get("warnings", ())]
-    return ShownValidity(counts[:ROWS], reasons[:REASONS], max(0, len(reasons) - REASONS), warnings[:ROWS])
-
-
-def _amount(value: Json) -> str:
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else spelled(value)
+    return ShownValidity(shown[:ROWS], reasons[:REASONS], max(0, len(reasons) - REASONS), warnings[:ROWS])

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from unswayed.base.errors import UsageError
+from unswayed.base.ids import canonical
 from unswayed.base.values import Example, Json
 from unswayed.data import ReadOptions, read_examples
 from unswayed.report.export import export
-from unswayed.report.export.datasets import JsonText, Many, Named, Whole, _write, column_for
+from unswayed.report.export.datasets import _write, column_for
 from unswayed.storage.parquet import read_batches
 from unswayed.storage.suite import Manifest, Suite, write_suite
 
@@ -103,8 +104,8 @@ def test_a_name_with_a_nul_is_refused_by_name(tmp_path: Path, where: str) -> Non
 
 
 def test_gold_whose_names_have_a_nul_is_json() -> None:
-    assert isinstance(column_for([{"a\0": 1}]), JsonText)
-    assert isinstance(column_for([[{"a": {"\0": "b"}}]]), JsonText)
+    assert column_for([{"a\0": 1}]).kind == "json"
+    assert column_for([[{"a": {"\0": "b"}}]]).kind == "json"
 
 
 scalars = st.text() | st.integers(-(2**70), 2**70) | st.booleans() | st.none()
@@ -120,12 +121,12 @@ def test_columns_hold_any_values(tmp_path_factory: pytest.TempPathFactory, found
     file = tmp_path_factory.mktemp("columns") / "x.parquet"
     _write(file, {"gold": column}, [(None, None, value) for value in found])
     [(_, batch)] = read_batches(file)
-    assert batch["gold"] == [column.stored(v) if isinstance(column, JsonText) and v is not None else v for v in found]
+    assert batch["gold"] == [canonical(v).decode() if column.kind == "json" and v is not None else v for v in found]
 
 
 def test_columns_are_as_plain_as_they_can_be() -> None:
-    assert isinstance(column_for([1, None, 2]), Whole)
-    assert isinstance(column_for([["a"], []]), Many)
-    assert isinstance(column_for([{"a": 1}, {"a": 2}]), Named)
-    assert isinstance(column_for([{"a": 1}, {"b": 2}]), JsonText)
-    assert isinstance(column_for([1, "1"]), JsonText)
+    assert column_for([1, None, 2]).kind == "int64"
+    assert column_for([["a"], []]).kind == "list"
+    assert column_for([{"a": 1}, {"a": 2}]).kind == "struct"
+    assert column_for([{"a": 1}, {"b": 2}]).kind == "json"
+    assert column_for([1, "1"]).kind == "json"

@@ -11,8 +11,7 @@ from hypothesis import given, strategies as st
 
 from unswayed.base.errors import StoredFileError, UnknownName, UnswayedError, UsageError
 from unswayed.cli.export import command
-from unswayed.report.export import export, exporters
-from unswayed.report.export._exporter import safe_names
+from unswayed.report.export import export, exporters, safe_names
 from unswayed.report.export.lm_eval import yaml
 from unswayed.storage.suite import Suite
 

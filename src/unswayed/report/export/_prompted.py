@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Literal
 
 import msgspec
@@ -13,6 +14,7 @@ from unswayed.base.ids import canonical
 from unswayed.base.language import by_script
 from unswayed.base.task.translate import references_of
 from unswayed.base.values import Example, Inputs, Json, Variant
+from unswayed.report.export import FolderExporter
 from unswayed.score import texts_of
 from unswayed.score.bleu import TOKENIZERS
 from unswayed.storage.suite import Suite
@@ -28,6 +30,7 @@ _INSTRUCTIONS: dict[Way, str] = {
     "match": "Give the answer and nothing else.\nAnswer:",
 }
 CLEAN = "clean"
+_PARTS = {"same": "variants", "changed": "controls"}  # of a suite, by meaning
 
 
 class Prompt(msgspec.Struct, frozen=True):
@@ -44,15 +47,21 @@ class Prompt(msgspec.Struct, frozen=True):
     inputs: str  # as JSON, by which an answer finds its way back
 
 
+class PromptExporter(FolderExporter):
+    """An export of prompts. `prompt` is a template's file; `answers`, as SAID=LABEL,…, are words for its labels."""
+
+    def __init__(self, prompt: str | None = None, answers: str | None = None) -> None:
+        self.prompt, self.answers = prompt, answers
+
+
 class Prompted:
     """The prompts of a suite. A variant that equals its example has none: the clean answer stands for it.
 
-    `prompt` is a template's file; `answers`, as SAID=LABEL,…, are words for its labels. `chats` says whether the tool
-    takes messages.
+    `chats` says whether the tool takes messages.
     """
 
     def __init__(self, suite: Suite, prompt: str | None, answers: str | None, chats: bool = False) -> None:
-        first = next(suite.examples(), None)
+        first, task = next(suite.examples(), None), suite.task
         if first is None:
             raise UsageError(f"{suite.path} has no examples.")
         if is_chat(first.inputs) and (prompt is not None or not chats):
@@ -62,7 +71,12 @@ class Prompted:
                 else f"{suite.path} holds chats. Export it for inspect_ai or promptfoo, which take messages."
             )
         self.suite = suite
-        self.way = _way(suite, first)
+        self.way: Way = _WAYS.get(task.scores[0], "none") if task.scores else "none"
+        if self.way == "none" and (problem := task.output_problem("text", first.inputs)):
+            raise UsageError(
+                f"{suite.path}: a language model's text can't answer the task {task.name} ({problem}). "
+                f"Export it for datasets, or ask your system with `unswayed run`."
+            )
         self.words = _words(suite, answers) if self.way == "choice" else {}
         self._template = None if prompt is None else Template.read(prompt, PROMPTS)
         if self._template is not None:
@@ -81,35 +95,37 @@ class Prompted:
 
     def sources(self) -> dict[str, str]:
         """Who made the suite's items → which part these are; clean first, then in the order of the alphabet."""
-        found = {variant.source: _part(variant) for _, variants in self._groups() for variant in variants}
+        found = {variant.source: _PARTS[variant.meaning] for _, variants in self._groups() for variant in variants}
         if CLEAN in found:
             raise UsageError(f"{self.suite.path}: a source is called {CLEAN!r}, as the examples themselves would be.")
         return {CLEAN: CLEAN, **dict(sorted(found.items()))}
 
+    def controls_note(self) -> str:
+        """A sentence that goes before how to use an export with controls; empty if there are none."""
+        none = "controls" not in self.sources().values()
+        return "" if none else "Controls are run but not scored, as their right answer is not known. "
+
     def items(self) -> Iterator[Prompt]:
-        number = 0
+        number = count(1)
         for example, variants in self._groups():
-            for thing in (example, *variants):
-                number += 1
-                yield self._item(number, example, thing if isinstance(thing, Variant) else None)
+            things: list[Example | Variant] = [example, *variants]
+            for thing in things:
+                variant = thing if isinstance(thing, Variant) else None
+                yield Prompt(
+                    id=next(number),
+                    prompt=self._prompt(thing.inputs),
+                    targets=self._targets(thing.gold),
+                    example_id=example.id,
+                    source=variant.source if variant else CLEAN,
+                    part=_PARTS[variant.meaning] if variant else CLEAN,
+                    family=variant.family if variant else CLEAN,
+                    draw=variant.draw if variant else 0,
+                    inputs=canonical(thing.inputs).decode(),
+                )
 
     def _groups(self) -> Iterator[tuple[Example, list[Variant]]]:
         for example, variants in self.suite.groups():
             yield example, [variant for variant in variants if variant.inputs != example.inputs]
-
-    def _item(self, number: int, example: Example, variant: Variant | None) -> Prompt:
-        inputs, gold = (variant.inputs, variant.gold) if variant else (example.inputs, example.gold)
-        return Prompt(
-            id=number,
-            prompt=self._prompt(inputs),
-            targets=self._targets(gold),
-            example_id=example.id,
-            source=variant.source if variant else CLEAN,
-            part=_part(variant) if variant else CLEAN,
-            family=variant.family if variant else CLEAN,
-            draw=variant.draw if variant else 0,
-            inputs=canonical(inputs).decode(),
-        )
 
     def _prompt(self, inputs: Inputs) -> str:
         if self._template is not None:
@@ -127,17 +143,6 @@ class Prompted:
             label = self.suite.task.label(gold)
             return [self.words[label]] if label is not None else []
         return list(dict.fromkeys(texts_of(gold) or ()))
-
-
-def _way(suite: Suite, first: Example) -> Way:
-    task = suite.task
-    way = _WAYS.get(task.scores[0], "none") if task.scores else "none"
-    if way == "none" and (problem := task.output_problem("text", first.inputs)):
-        raise UsageError(
-            f"{suite.path}: a language model's text can't answer the task {task.name} ({problem}). "
-            f"Export it for datasets, or ask your system with `unswayed run`."
-        )
-    return way
 
 
 def _words(suite: Suite, answers: str | None) -> dict[str, str]:
@@ -159,7 +164,3 @@ def _words(suite: Suite, answers: str | None) -> dict[str, str]:
             f"Labels that are empty or alike can't be answered with. Set words for them with {option('answers')}."
         )
     return words
-
-
-def _part(variant: Variant) -> str:
-    return "variants" if variant.meaning == "same" else "controls"

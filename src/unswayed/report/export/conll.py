@@ -7,7 +7,7 @@ from pathlib import Path
 from unswayed.base.errors import UsageError
 from unswayed.base.values import Example, Json
 from unswayed.data.conll import conll_sentence
-from unswayed.report.export._exporter import FolderExporter, safe_names
+from unswayed.report.export import FolderExporter, safe_names
 from unswayed.storage.suite import Suite
 
 _TASKS = ("tag", "slu")

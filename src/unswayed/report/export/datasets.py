@@ -2,118 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field as by_default
 from importlib.resources import files
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from unswayed.base.ids import canonical
 from unswayed.base.values import Example, Json, Variant
-from unswayed.report.export._exporter import FolderExporter
+from unswayed.report.export import FolderExporter
 from unswayed.report.export._prompted import CLEAN
 from unswayed.report.tables import escaped
 from unswayed.storage.parquet import Row, blocks, field, write_batches
 from unswayed.storage.suite import Suite
 
 
+@dataclass(frozen=True)
 class Column:
-    """Whole numbers or truth values (`int64`, `bool`), or, as here, texts. Values may be missing."""
+    """How values are stored, of which some may be missing: of one type; `json`, texts for values of no common form;
+    `label`, places among `names`; `list`, with the values' column in `parts`; or `struct`, by name as in `parts`."""
 
-    dtype = "string"
+    kind: Literal["string", "int64", "bool", "json", "label", "list", "struct"] = "string"
+    names: Sequence[str] = ()
+    parts: Mapping[str, Column] = by_default(default_factory=dict)
 
     def feature(self) -> Json:
-        return {"dtype": self.dtype, "_type": "Value"}
-
-    def type(self) -> Any:
-        from arro3.core import DataType
-
-        return {"string": DataType.utf8, "int64": DataType.int64, "bool": DataType.bool}[self.dtype]()
+        """The column's type as `datasets` has it."""
+        if self.kind == "struct":
+            return {name: part.feature() for name, part in self.parts.items()}
+        if self.kind == "list":
+            return {"feature": self.parts["item"].feature(), "_type": "List"}
+        if self.kind == "label":
+            return {"names": list(self.names), "_type": "ClassLabel"}
+        return {"dtype": "string" if self.kind == "json" else self.kind, "_type": "Value"}
 
     def array(self, values: Sequence[Json]) -> Any:
-        from arro3.core import Array
+        """The values as an array of Arrow."""
+        from arro3.core import Array, DataType, list_array, struct_array
 
-        return Array([None if value is None else self.stored(value) for value in values], self.type())
-
-    def stored(self, value: Json) -> Json:
-        return value
-
-
-class Whole(Column):
-    dtype = "int64"
-
-
-class Truth(Column):
-    dtype = "bool"
-
-
-class JsonText(Column):
-    """Values of no common form, each as its JSON."""
-
-    def stored(self, value: Json) -> Json:
-        return canonical(value).decode()
-
-
-class Label(Whole):
-    """Texts out of a known set, stored as their places in it."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self.names = list(names)
-        self._places = {name: place for place, name in enumerate(self.names)}
-
-    def feature(self) -> Json:
-        return {"names": self.names, "_type": "ClassLabel"}
-
-    def stored(self, value: Json) -> Json:
-        return self._places[value]
-
-
-class Many(Column):
-    """Lists of one kind of value."""
-
-    def __init__(self, item: Column) -> None:
-        self.item = item
-
-    def feature(self) -> Json:
-        return {"feature": self.item.feature(), "_type": "List"}
-
-    def type(self) -> Any:
-        return self.array([]).type
-
-    def array(self, values: Sequence[Json]) -> Any:
-        from arro3.core import Array, DataType, list_array
-
-        lists = [value or [] for value in values]
-        ends = Array([0, *accumulate(map(len, lists))], DataType.int32())
-        return list_array(ends, self.item.array([item for one in lists for item in one]), mask=_absent(values))
-
-
-class Named(Column):
-    """Values by name: the same names in all of them."""
-
-    def __init__(self, columns: Mapping[str, Column]) -> None:
-        self.columns = dict(columns)
-
-    def feature(self) -> Json:
-        return {name: column.feature() for name, column in self.columns.items()}
-
-    def type(self) -> Any:
-        return self.array([]).type
-
-    def array(self, values: Sequence[Json]) -> Any:
-        from arro3.core import struct_array
-
-        arrays = [c.array([(value or {}).get(name) for value in values]) for name, c in self.columns.items()]
-        fields = [field(name, a.type) for name, a in zip(self.columns, arrays, strict=True)]
-        return struct_array(arrays, fields=fields, mask=_absent(values))
-
-
-def _absent(values: Sequence[Json]) -> Any:
-    from arro3.core import Array, DataType
-
-    return Array([value is None for value in values], DataType.bool())
+        absent = Array([value is None for value in values], DataType.bool())
+        if self.kind == "struct":
+            arrays = {name: part.array([(v or {}).get(name) for v in values]) for name, part in self.parts.items()}
+            return struct_array(
+                list(arrays.values()), fields=[field(name, a.type) for name, a in arrays.items()], mask=absent
+            )
+        if self.kind == "list":
+            lists = [value or [] for value in values]
+            ends = Array([0, *accumulate(map(len, lists))], DataType.int32())
+            return list_array(ends, self.parts["item"].array([item for one in lists for item in one]), mask=absent)
+        places = {name: place for place, name in enumerate(self.names)}
+        if self.kind in ("json", "label"):
+            spelled = places.__getitem__ if self.kind == "label" else lambda value: canonical(value).decode()
+            values = [None if value is None else spelled(value) for value in values]
+        types = {"int64": DataType.int64, "label": DataType.int64, "bool": DataType.bool}
+        return Array(values, types.get(self.kind, DataType.utf8)())
 
 
 def column_for(values: Iterable[Json]) -> Column:
@@ -123,22 +68,21 @@ def column_for(values: Iterable[Json]) -> Column:
     if not kinds or kinds == {str}:
         return Column()
     if kinds == {bool}:
-        return Truth()
+        return Column("bool")
     if kinds == {int} and all(-(1 << 63) <= value < 1 << 63 for value in known):
-        return Whole()
+        return Column("int64")
+    parts: dict[str, Column] = {}
     if kinds == {list}:
-        item = column_for(item for value in known for item in value)
-        return item if isinstance(item, JsonText) else Many(item)
-    if kinds == {dict} and _can_be_columns(known[0]) and all(value.keys() == known[0].keys() for value in known):
-        columns = {name: column_for(value[name] for value in known) for name in known[0]}
-        if not any(isinstance(column, JsonText) for column in columns.values()):
-            return Named(columns)
-    return JsonText()
+        parts = {"item": column_for(item for value in known for item in value)}
+    elif kinds == {dict} and all(value.keys() == known[0].keys() for value in known):
+        names = [] if any("\0" in name for name in known[0]) else list(known[0])  # Arrow can't hold a NUL
+        parts = {name: column_for(value[name] for value in known) for name in names}
+    if not parts or any(part.kind == "json" for part in parts.values()):
+        return Column("json")
+    return Column("list" if kinds == {list} else "struct", parts=parts)
 
 
-def _can_be_columns(names: Collection[str]) -> bool:
-    """Is there a name, and none with a NUL, which Arrow can't hold?"""
-    return bool(names) and not any("\0" in name for name in names)
+_ORDER = ("id", "inputs", "gold", "groups", "source", "family", "meaning", "draw", "note", "row")
 
 
 class Datasets(FolderExporter):
@@ -147,49 +91,51 @@ class Datasets(FolderExporter):
     def write(self, suite: Suite, folder: Path) -> tuple[str, dict[str, Json]]:
         columns = _columns(suite)
         groups = {example.id: example.groups for example in suite.examples()} if "groups" in columns else {}
-        _write(folder / "clean.parquet", columns, map(_of_example, suite.examples()))
-        _write(folder / "variants.parquet", columns, (_of_variant(v, groups) for v in suite.variants()))
-        gold = columns["gold"]
-        (folder / "README.md").write_text(_card(suite, gold), encoding="utf-8")
-        said = " Gold has no common form, so it stands as JSON." if isinstance(gold, JsonText) else ""
+        clean = ((e.id, e.inputs, e.gold, e.groups, CLEAN, CLEAN, "same", 0, "", e.row) for e in suite.examples())
+        _write(folder / "clean.parquet", columns, clean)
+        varied = (
+            (v.example_id, v.inputs, v.gold, groups.get(v.example_id), v.source, v.family, v.meaning, v.draw, v.note,
+             v.row)
+            for v in suite.variants()
+        )  # fmt: skip
+        _write(folder / "variants.parquet", columns, varied)
+        as_json, manifest = columns["gold"].kind == "json", suite.manifest
+        card = (
+            (files("unswayed.report.export") / "card.md")
+            .read_text("utf-8")
+            .format(
+                examples=manifest.examples,
+                variants=manifest.variants,
+                task=escaped(manifest.task),
+                gold="Gold values have no common form and stand as JSON." if as_json else "",
+                sources="\n".join(f"| {escaped(source)} | {count:,} |" for source, count in suite.sources().items()),
+                id=suite.id,
+                version=manifest.unswayed,
+            )
+        )
+        (folder / "README.md").write_text(card, encoding="utf-8")
+        said = " Gold has no common form, so it stands as JSON." if as_json else ""
         return f'Load it with: datasets.load_dataset("FOLDER").{said}', {}
 
 
 def _columns(suite: Suite) -> dict[str, Column]:
     """What there is, found by looking at all of it."""
-    text, whole = Column(), Whole()
-    inputs = dict.fromkeys(name for thing in _things(suite) for name in thing.inputs)
-    groups = dict.fromkeys(name for example in suite.examples() for name in example.groups)
-    columns: dict[str, Column] = {"id": text, "inputs": Named(dict.fromkeys(inputs, text)), "gold": _gold(suite)}
+    text, whole = Column(), Column("int64")
+
+    def things() -> Iterator[Example | Variant]:
+        yield from suite.examples()
+        yield from suite.variants()
+
+    inputs = dict.fromkeys((name for thing in things() for name in thing.inputs), text)
+    groups = dict.fromkeys((name for example in suite.examples() for name in example.groups), text)
+    golds = list({canonical(thing.gold): thing.gold for thing in things() if thing.gold is not None}.values())
+    gold = column_for(golds)
+    if gold.kind == "string" and golds and all(suite.task.label(one) == one for one in golds):
+        gold = Column("label", list(dict.fromkeys([*(suite.manifest.labels or ()), *sorted(golds)])))
+    columns = {"id": text, "inputs": Column("struct", parts=inputs), "gold": gold}
     if groups:
-        columns["groups"] = Named(dict.fromkeys(groups, text))
-    columns |= {"source": text, "family": text, "meaning": text, "draw": whole, "note": text, "row": whole}
-    return columns
-
-
-def _things(suite: Suite) -> Iterator[Example | Variant]:
-    yield from suite.examples()
-    yield from suite.variants()
-
-
-def _gold(suite: Suite) -> Column:
-    golds = list({canonical(thing.gold): thing.gold for thing in _things(suite) if thing.gold is not None}.values())
-    column = column_for(golds)
-    if type(column) is Column and golds and all(suite.task.label(gold) == gold for gold in golds):
-        return Label(dict.fromkeys([*(suite.manifest.labels or ()), *sorted(golds)]))
-    return column
-
-
-def _of_example(e: Example) -> Row:
-    return e.id, e.inputs, e.gold, e.groups, CLEAN, CLEAN, "same", 0, "", e.row
-
-
-def _of_variant(v: Variant, groups: dict[str, dict[str, str]]) -> Row:
-    about = groups.get(v.example_id)
-    return v.example_id, v.inputs, v.gold, about, v.source, v.family, v.meaning, v.draw, v.note, v.row
-
-
-_ORDER = ("id", "inputs", "gold", "groups", "source", "family", "meaning", "draw", "note", "row")
+        columns["groups"] = Column("struct", parts=groups)
+    return columns | {"source": text, "family": text, "meaning": text, "draw": whole, "note": text, "row": whole}
 
 
 def _write(file: Path, columns: dict[str, Column], rows: Iterable[Row]) -> None:
@@ -197,7 +143,7 @@ def _write(file: Path, columns: dict[str, Column], rows: Iterable[Row]) -> None:
 
     features = {name: column.feature() for name, column in columns.items()}
     about = msgspec.json.encode({"info": {"features": features}}).decode()
-    fields = [field(name, column.type()) for name, column in columns.items()]
+    fields = [field(name, column.array([]).type) for name, column in columns.items()]
     schema = Schema(fields, metadata={"huggingface": about})
     places = [_ORDER.index(name) for name in columns]
 
@@ -207,18 +153,3 @@ def _write(file: Path, columns: dict[str, Column], rows: Iterable[Row]) -> None:
             yield RecordBatch.from_arrays(arrays, schema=schema)
 
     write_batches(file, schema, batches())
-
-
-def _card(suite: Suite, gold: Column) -> str:
-    manifest = suite.manifest
-    said = "Gold values have no common form and stand as JSON." if isinstance(gold, JsonText) else ""
-    template = (files("unswayed.report.export") / "card.md").read_text("utf-8")
-    return template.format(
-        examples=manifest.examples,
-        variants=manifest.variants,
-        task=escaped(manifest.task),
-        gold=said,
-        sources="\n".join(f"| {escaped(source)} | {count:,} |" for source, count in suite.sources().items()),
-        id=suite.id,
-        version=manifest.unswayed,
-    )

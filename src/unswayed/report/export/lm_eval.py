@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import ExitStack
-from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 
 from unswayed.base.errors import UsageError
 from unswayed.base.values import Json
-from unswayed.report.export._exporter import FolderExporter, safe_names
-from unswayed.report.export._prompted import CLEAN, Prompt, Prompted, Way
+from unswayed.report.export import copy_code, safe_names
+from unswayed.report.export._prompted import CLEAN, Prompted, PromptExporter, Way
 from unswayed.storage.suite import Suite
 
 CODE = "unswayed_lm_eval.py"  # beside the tasks; it reads the data and tells what is right
@@ -24,46 +22,44 @@ _GENERATION = {"until": ["\n"], "do_sample": False, "max_gen_toks": 256}
 _LONG_GENERATION = {**_GENERATION, "until": ["\n\n"]}
 
 
-class LmEval(FolderExporter):
+class LmEval(PromptExporter):
     """Tasks of lm-evaluation-harness, for `lm_eval --include_path FOLDER --tasks NAME`."""
 
     def __init__(self, name: str | None = None, prompt: str | None = None, answers: str | None = None) -> None:
         if name is not None and safe_names([name], _UNSAFE)[name] != name:
             raise UsageError(f"A task's name has letters, digits and underscores alone, so {name!r} can't be one.")
-        self._name, self._prompt, self._answers = name, prompt, answers
+        super().__init__(prompt, answers)
+        self._name = name
 
     def write(self, suite: Suite, folder: Path) -> tuple[str, dict[str, Json]]:
-        prompted = Prompted(suite, self._prompt, self._answers)
-        parts = prompted.sources()
-        short = safe_names(parts, _UNSAFE)
-        name = self._name or f"unswayed_{suite.id[:8]}"
-        _write_items(prompted, folder, short)
-        (folder / CODE).write_bytes((files("unswayed.report.export") / "_beside" / CODE).read_bytes())
+        prompted = Prompted(suite, self.prompt, self.answers)
+        parts, words, encode = prompted.sources(), prompted.words, msgspec.json.Encoder().encode
+        short, name = safe_names(parts, _UNSAFE), self._name or f"unswayed_{suite.id[:8]}"
+        with ExitStack() as stack:
+            files = {s: stack.enter_context((folder / f"{short[s]}.jsonl").open("wb")) for s in parts}
+            for item in prompted.items():
+                doc: dict[str, Json] = msgspec.to_builtins(item)
+                if words:
+                    targets, choices = doc.pop("targets"), list(words.values())
+                    doc |= {"labels": list(words), "choices": choices}
+                    doc["target"] = choices.index(targets[0]) if targets else -1
+                files[item.source].write(encode(doc) + b"\n")
+        copy_code(CODE, folder / CODE)
         for source, part in parts.items():
             config = _task(prompted, source, part, short[source]) | {"task": f"{name}_{short[source]}"}
             (folder / f"{short[source]}.yaml").write_text(yaml(config), encoding="ascii")
-        _write_groups(prompted, folder, name, parts, short)
+        # the whole suite under one name, in which the mean over the variants stands beside the clean score
+        metric, members = _METRICS[prompted.way], [f"{name}_{CLEAN}"]
+        for part in ("variants", "controls"):
+            if tasks := [f"{name}_{short[source]}" for source in parts if parts[source] == part]:
+                group: dict[str, Json] = {"group": f"{name}_all_{part}", "group_alias": part, "task": tasks}
+                if part == "variants" and metric and metric != "bleu":  # BLEU is no mean, and has none
+                    group["aggregate_metric_list"] = [{"metric": metric, "aggregation": "mean", "weight_by_size": True}]
+                members.append(group["group"])
+                (folder / f"_{part}.yaml").write_text(yaml(group), encoding="ascii")
+        (folder / "_group.yaml").write_text(yaml({"group": name, "task": members}), encoding="ascii")
         usage = f"Run a model with: lm_eval --include_path FOLDER --tasks {name} --log_samples --output_path LOGS …"
-        if "controls" in parts.values():
-            usage = f"Controls are run but not scored, as their right answer is not known. {usage}"
-        return usage, {"name": name, "words": prompted.words, "sources": short}
-
-
-def _write_items(prompted: Prompted, folder: Path, short: Mapping[str, str]) -> None:
-    """A file of JSON lines for each source."""
-    encode = msgspec.json.Encoder().encode
-    with ExitStack() as stack:
-        files = {s: stack.enter_context((folder / f"{short[s]}.jsonl").open("wb")) for s in short}
-        for item in prompted.items():
-            files[item.source].write(encode(_doc(item, prompted.words)) + b"\n")
-
-
-def _doc(item: Prompt, words: Mapping[str, str]) -> dict[str, Json]:
-    doc: dict[str, Json] = msgspec.to_builtins(item)
-    if words:
-        targets, choices = doc.pop("targets"), list(words.values())
-        doc |= {"labels": list(words), "choices": choices, "target": choices.index(targets[0]) if targets else -1}
-    return doc
+        return prompted.controls_note() + usage, {"name": name, "words": words, "sources": short}
 
 
 def _task(prompted: Prompted, source: str, part: str, file: str) -> dict[str, Json]:
@@ -89,24 +85,6 @@ def _task(prompted: Prompted, source: str, part: str, file: str) -> dict[str, Js
         aggregation = "mean" if metric != "bleu" else Function(f"bleu_{prompted.tokenizer}")
         config["metric_list"] = [{"metric": metric, "aggregation": aggregation, "higher_is_better": True}]
     return config
-
-
-def _write_groups(
-    prompted: Prompted, folder: Path, name: str, parts: Mapping[str, str], short: Mapping[str, str]
-) -> None:
-    """The whole suite under one name, in which the mean over the variants stands beside the clean score."""
-    metric = _METRICS[prompted.way]
-    members = [f"{name}_{CLEAN}"]
-    for part in ("variants", "controls"):
-        tasks = [f"{name}_{short[source]}" for source in parts if parts[source] == part]
-        if not tasks:
-            continue
-        group: dict[str, Json] = {"group": f"{name}_all_{part}", "group_alias": part, "task": tasks}
-        if part == "variants" and metric and metric != "bleu":  # BLEU is no mean, and has none
-            group["aggregate_metric_list"] = [{"metric": metric, "aggregation": "mean", "weight_by_size": True}]
-        members.append(group["group"])
-        (folder / f"_{part}.yaml").write_text(yaml(group), encoding="ascii")
-    (folder / "_group.yaml").write_text(yaml({"group": name, "task": members}), encoding="ascii")
 
 
 class Function(str):

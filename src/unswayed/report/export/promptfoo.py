@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
+from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from unswayed.base.values import Json
-from unswayed.report.export._exporter import FolderExporter, write_json
-from unswayed.report.export._prompted import Prompt, Prompted
+from unswayed.report.export import copy_code, write_json, write_lines
+from unswayed.report.export._prompted import Prompted, PromptExporter
 from unswayed.storage.suite import Suite
 
 
-class Promptfoo(FolderExporter):
+class Promptfoo(PromptExporter):
     """Tests for `promptfoo eval -c promptfooconfig.json -r PROVIDER` in its folder."""
 
-    def __init__(self, prompt: str | None = None, answers: str | None = None) -> None:
-        self._prompt, self._answers = prompt, answers
-
     def write(self, suite: Suite, folder: Path) -> tuple[str, dict[str, Json]]:
-        prompted = Prompted(suite, self._prompt, self._answers, chats=True)
-        encode = msgspec.json.Encoder().encode
-        with (folder / "tests.jsonl").open("wb") as out:
-            for item in prompted.items():
-                out.write(encode(_test(item)) + b"\n")
-        (folder / "right.cjs").write_bytes(
-            (files("unswayed.report.export") / "_beside" / "unswayed_promptfoo.cjs").read_bytes()
-        )
+        prompted = Prompted(suite, self.prompt, self.answers, chats=True)
+        write_lines(folder / "tests.jsonl", _tests(prompted))
+        copy_code("unswayed_promptfoo.cjs", folder / "right.cjs")
+        right = {"type": "javascript", "value": "file://right.cjs"}
         config = {
             "description": f"unswayed, suite {suite.id}",
             "prompts": ["{{prompt}}"],
             "providers": [],
-            "defaultTest": {
-                "assert": [{"type": "javascript", "value": "file://right.cjs"}],
-                "metadata": {"words": prompted.words},
-            },
+            "defaultTest": {"assert": [right], "metadata": {"words": prompted.words}},
             "tests": "file://tests.jsonl",
         }
         write_json(folder / "promptfooconfig.json", config)
@@ -49,15 +37,13 @@ class Promptfoo(FolderExporter):
         return usage, {"way": prompted.way, "words": prompted.words}
 
 
-def _test(item: Prompt) -> dict[str, Json]:
-    told = {name: getattr(item, name) for name in ("example_id", "source", "part", "family", "draw", "inputs")}
-    return {
-        "description": f"{item.example_id} {item.source} {item.draw}",
-        "vars": {"prompt": _as_text(item.prompt)},
-        "metadata": {**told, "targets": item.targets},
-    }
-
-
-def _as_text(text: str) -> str:
-    """So written that promptfoo, which fills in templates and opens `file://` in variables, gets back the text."""
-    return '{{""}}' + re.sub("[{}]", lambda brace: f'{{{{"{brace[0]}"}}}}', text)
+def _tests(prompted: Prompted) -> Iterator[Json]:
+    for item in prompted.items():
+        told = {name: getattr(item, name) for name in ("example_id", "source", "part", "family", "draw", "inputs")}
+        # promptfoo fills in templates and opens `file://` in variables; so written, it gets back the text
+        text = '{{""}}' + re.sub("[{}]", lambda brace: f'{{{{"{brace[0]}"}}}}', item.prompt)
+        yield {
+            "description": f"{item.example_id} {item.source} {item.draw}",
+            "vars": {"prompt": text},
+            "metadata": {**told, "targets": item.targets},
+        }
