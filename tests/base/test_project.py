@@ -11,7 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from unswayed.base.project import DISTRIBUTION, REPOSITORY, extra_requirements, install_line, repository_registered
-from unswayed.report.ci.starting import write_first_check
+from unswayed.report.ci import write_first_check
 from unswayed.storage.old_edition import OLD_NAME, old_file_hint
 
 ROOT = Path(__file__).parents[2]

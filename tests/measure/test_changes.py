@@ -11,8 +11,7 @@ import unswayed as library
 from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.changes import Flip, FlipBlock, changed_answers, flips, flips_by_block
 from unswayed.measure.measuring import measure_run
-from unswayed.report.flip_lines import lines
-from unswayed.report.flips import FlipSample
+from unswayed.report.flips import FlipSample, lines
 from unswayed.report.json_stream import json_pieces
 from unswayed.report.view_columns import Columns
 from unswayed.run.plan import MeasurePlan

@@ -16,7 +16,7 @@ from unswayed.base.edits import slots_of
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.values import Example
 from unswayed.measure.measuring import measure_run
-from unswayed.report.suites import suite_view
+from unswayed.report.listings import suite_view
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
 from unswayed.run.plan import NATURE, VaryPlan, read_plan

@@ -18,7 +18,7 @@ import pytest
 from commands import path as commands_path, unswayed
 
 from unswayed.base.errors import UsageError
-from unswayed.report.ci.comment import write_comment
+from unswayed.report.ci import write_comment
 
 yaml = pytest.importorskip("yaml")
 

@@ -25,7 +25,7 @@ def command(data: str, system: str, host: str, lang: str, folder: str, source: s
     The workflow checks each pull request against the main branch and comments on it.
     """
     from unswayed.base.project import REPOSITORY, repository_registered
-    from unswayed.report.ci.starting import write_first_check
+    from unswayed.report.ci import write_first_check
 
     started = write_first_check(data, system, folder, host, overwrite, lang, source)
     click.echo(f"{data}: task {started.task}, language {started.language}.", err=True)

@@ -58,7 +58,7 @@ def _things(registry: Any) -> list[dict[str, Any]]:
 
 def _operators(lang: str | None, task: str | None, format_: str) -> str:
     from unswayed.base.language import language_tag
-    from unswayed.report.operators import operators_view
+    from unswayed.report.listings import operators_view
     from unswayed.vary.presets import catalogue
 
     return operators_view(catalogue(None if lang is None else language_tag(lang), task), format_, lang is None)

@@ -29,7 +29,7 @@ def show(suite: str, most: int, format_: str) -> None:
 
     A variant has what was taken out as [-old-] and what was put in as {+new+}.
     """
-    from unswayed.report.suites import suite_view
+    from unswayed.report.listings import suite_view
     from unswayed.storage.suite import Suite
 
     click.echo(suite_view(Suite(suite), format_, most), color=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from unswayed.api import carry_out
 from unswayed.measure.comparison.runs import compare_by
-from unswayed.report.ci.comment import write_comment
+from unswayed.report.ci import write_comment
 from unswayed.report.compare_page import write_comparison
 from unswayed.report.html import write_report
 from unswayed.report.junit import write_comparison_junit, write_junit

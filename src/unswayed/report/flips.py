@@ -1,22 +1,28 @@
-"""Changed answers to be shown: what differs, and a fair sample of them."""
+"""Changed answers to be shown: what differs, a fair sample of them, and all of them as JSON lines."""
 
 from __future__ import annotations
 
 import heapq
+import json
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import islice
+from pathlib import Path
 from typing import Literal, NamedTuple
 
+import msgspec
 from markupsafe import Markup
 from rapidfuzz.distance import Postfix, Prefix
 
 from unswayed.base.ids import content_id
 from unswayed.base.text import ANSWER, outside, spelled, visible
-from unswayed.base.values import Example, Output, Variant
+from unswayed.base.values import Example, Inputs, Json
 from unswayed.measure.changes import Case, Flip, FlipBlock
-from unswayed.run.block import Kind as VariantKind
+from unswayed.storage.files import replacing
 
 LIMIT = 500  # characters shown of one text
 
@@ -50,7 +56,12 @@ def diff(before: str, after: str, limit: int = LIMIT) -> list[Piece]:
     if start > side:
         pieces.append(_cut(start - side))
     pieces.append(Piece("same", before[max(0, start - side) : start]))
-    pieces += _changes(old[:room], new[:room])
+    a, b = _TOKEN.findall(old[:room]), _TOKEN.findall(new[:room])
+    for kind, a1, a2, b1, b2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if kind == "equal":
+            pieces.append(Piece("same", "".join(a[a1:a2])))
+        else:
+            pieces += [Piece("del", "".join(a[a1:a2])), Piece("ins", "".join(b[b1:b2]))]
     if changed > room:
         pieces.append(_cut(changed - room + end))
     else:
@@ -95,17 +106,6 @@ def _apart(two: str) -> bool:
     return match is not None and match.end() == 1
 
 
-def _changes(before: str, after: str) -> list[Piece]:
-    a, b = _TOKEN.findall(before), _TOKEN.findall(after)
-    pieces = []
-    for kind, a1, a2, b1, b2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        if kind == "equal":
-            pieces.append(Piece("same", "".join(a[a1:a2])))
-        else:
-            pieces += [Piece("del", "".join(a[a1:a2])), Piece("ins", "".join(b[b1:b2]))]
-    return pieces
-
-
 def marked(pieces: list[Piece]) -> Markup:
     """The pieces as HTML: `<del>` and `<ins>`, with changed spaces made visible."""
     shape = {
@@ -114,13 +114,12 @@ def marked(pieces: list[Piece]) -> Markup:
         "ins": Markup("<ins>{}</ins>"),
         "cut": Markup('<span class="cut">{}</span>'),
     }
-    return Markup("").join(shape[kind].format(_shown(kind, text)) for kind, text in pieces)
-
-
-def _shown(kind: Kind, text: str) -> str:
-    if kind in ("del", "ins") and text.isspace():
-        text = text.replace(" ", "␣").replace("\n", "␊\n").replace("\t", "␉")
-    return visible(text)
+    made = Markup("")
+    for kind, text in pieces:
+        if kind in ("del", "ins") and text.isspace():
+            text = text.replace(" ", "␣").replace("\n", "␊\n").replace("\t", "␉")
+        made += shape[kind].format(visible(text))
+    return made
 
 
 SHOWN = 50
@@ -190,21 +189,20 @@ class FlipSample:
             if len(kept) < self.size or -rank >= kept[0][0]:
                 wanted.add(number)
         for at, number in enumerate(flips.numbers):
-            if number in wanted:
-                self._offer(flips, at, ranks[number])
-
-    def _offer(self, flips: FlipBlock, at: int, rank: int) -> None:
-        kind = flips.cases[flips.numbers[at]].kind
-        kept = self._kept[kind.source]
-        # heapq keeps the smallest on top, which is the one to lose: the highest rank, then the lowest hash
-        entry = (-rank, _chance(flips.examples[at], kind))
-        if len(kept) == self.size and entry <= kept[0][:2]:
-            return
-        full = (*entry, card(flips.flip(at), rank))
-        if len(kept) < self.size:
-            heapq.heappush(kept, full)
-        else:
-            heapq.heapreplace(kept, full)
+            if number not in wanted:
+                continue
+            example, kind, rank = flips.examples[at], flips.cases[number].kind, ranks[number]
+            kept = self._kept[kind.source]
+            # repr first: an id from outside may hold a lone surrogate, which JSON can't
+            chance = content_id([ascii(example.id), ascii(kind.source), kind.draw])
+            # heapq keeps the smallest on top, which is the one to lose: the highest rank, then the lowest hash
+            if len(kept) == self.size and (-rank, chance) <= kept[0][:2]:
+                continue
+            full = (-rank, chance, card(flips.flip(at), rank))
+            if len(kept) < self.size:
+                heapq.heappush(kept, full)
+            else:
+                heapq.heapreplace(kept, full)
 
     def cards(self) -> list[Card]:
         """The sample: right-then-wrong first, and within a kind each operator in turn."""
@@ -218,15 +216,20 @@ class FlipSample:
         return [turn[3] for turn in turns[: self.size]]
 
 
-def _chance(example: Example, kind: VariantKind) -> str:
-    # repr first: an id from outside may hold a lone surrogate, which JSON can't
-    return content_id([ascii(example.id), ascii(kind.source), kind.draw])
-
-
 def card(flip: Flip, rank: int) -> Card:
     example, variant, before, after, *_ = flip
     names = sorted(variant.inputs, key=lambda name: variant.inputs[name] == example.inputs.get(name, ""))
+    fields = []
+    for name in names[:FIELDS]:
+        old, new = example.inputs.get(name, ""), variant.inputs[name]
+        fields.append(Field(name, outside(new, ANSWER) if old == new else marked(diff(old, new)), old != new))
     gold, new_gold = spelled(example.gold, example.inputs), spelled(variant.gold, variant.inputs)
+    answers = []
+    for output, item in ((before, example), (after, variant)):
+        if output.error is not None:
+            answers.append(Markup("<em>no answer:</em> {}").format(outside(output.error, ANSWER)))
+        else:
+            answers.append(outside(spelled(output.value, item.inputs), ANSWER))
     return Card(
         source=variant.source,
         rank=rank,
@@ -234,23 +237,80 @@ def card(flip: Flip, rank: int) -> Card:
         example=example.id,
         draw=variant.draw,
         groups=list(example.groups.items())[:FIELDS],
-        fields=[_field(name, example, variant) for name in names[:FIELDS]],
+        fields=fields,
         note=outside(variant.note, NOTE),
         gold=outside(gold, ANSWER),
         new_gold=None if new_gold == gold else outside(new_gold, ANSWER),
-        before=_answer(before, example),
-        after=_answer(after, variant),
+        before=answers[0],
+        after=answers[1],
     )
 
 
-def _field(name: str, example: Example, variant: Variant) -> Field:
-    old, new = example.inputs.get(name, ""), variant.inputs[name]
-    if old == new:
-        return Field(name, outside(new, ANSWER), False)
-    return Field(name, marked(diff(old, new)), True)
+_LINES = 256  # that are written together
+_encode = msgspec.json.Encoder().encode
+_encode_lines = msgspec.json.Encoder().encode_lines
+_ODD = (UnicodeEncodeError, TypeError)
 
 
-def _answer(output: Output, item: Example | Variant) -> Markup:
-    if output.error is not None:
-        return Markup("<em>no answer:</em> {}").format(outside(output.error, ANSWER))
-    return outside(spelled(output.value, item.inputs), ANSWER)
+def lines(flips: FlipBlock) -> Iterator[bytes]:
+    """Flips as lines of JSON, some at a time. Most pieces of a line are in many lines, and spelled once."""
+    parts: list[tuple[dict[str, Json], dict[str, Json]]] = []
+    for case in flips.cases:
+        draw, source, meaning, family = case.kind
+        said = {"varied_gold": case.gold, "before": case.clean.value, "after": case.varied.value}
+        said |= {"right_before": case.right_before, "right_after": case.right_after, "loss": case.loss}
+        parts.append(({"draw": draw, "source": source, "family": family, "meaning": meaning}, said))
+    pieces = None
+    with suppress(*_ODD):  # where JSON can't spell one, no line is put together
+        pieces = [(_encode(kind)[1:-1], _encode(said)[1:] + b"\n") for kind, said in parts]
+    for at in range(0, len(flips.numbers), _LINES):
+        some, joined = flips.between(at, at + _LINES), None
+        with suppress(*_ODD):
+            joined = None if pieces is None else _joined_lines(some, pieces)
+        yield joined or b"".join(
+            [_line(example, varied, note, *parts[number]) for example, varied, note, number in some.rows()]
+        )
+
+
+def _joined_lines(flips: FlipBlock, pieces: list[tuple[bytes, bytes]]) -> bytes:
+    notes, varied = (_encode_lines(column).split(b"\n")[:-1] for column in (flips.notes, flips.varied))
+    made: list[bytes] = []
+    last = None
+    for example, note, inputs, number in zip(flips.examples, notes, varied, flips.numbers, strict=True):
+        if example is not last:
+            last = example
+            place = _encode({"row": example.row, "example_id": example.id})[:-1]
+            own = _encode({"groups": example.groups, "inputs": example.inputs})[1:-1]
+            gold = _encode(example.gold)
+        kind, said = pieces[number]
+        made += place, b",", kind, b',"note":', note, b",", own, b',"varied":', inputs, b',"gold":', gold, b",", said
+    return b"".join(made)
+
+
+def _line(example: Example, varied: Inputs, note: str, kind: Mapping[str, Json], said: Mapping[str, Json]) -> bytes:
+    """One flip, some of which JSON can't spell: a lone surrogate, which needs an escape."""
+    own = {"note": note, "groups": example.groups, "inputs": example.inputs, "varied": varied, "gold": example.gold}
+    whole = {"row": example.row, "example_id": example.id, **kind, **own, **said}
+    try:
+        return _encode(whole) + b"\n"
+    except _ODD:
+        return json.dumps(whole, default=repr).encode("ascii") + b"\n"
+
+
+def write_flips(blocks: Iterable[FlipBlock], path: Path, sample: FlipSample) -> int:
+    """Writes all flips to `path` and offers each to the sample; gives how many there were."""
+    count = 0
+    with replacing(path, "the report") as write:
+        for flips in blocks:
+            for some in lines(flips):
+                write(some)
+            sample.add(flips)
+            count += len(flips.numbers)
+    return count
+
+
+def blocks_of_flips(flips: Iterable[Flip]) -> Iterator[FlipBlock]:
+    """Flips that come one by one as columns."""
+    stream = iter(flips)
+    while some := list(islice(stream, _LINES)):
+        yield FlipBlock.of(some)

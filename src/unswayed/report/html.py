@@ -27,8 +27,7 @@ from unswayed.measure.sentences import verdict
 from unswayed.measure.validity import Reasons
 from unswayed.report import sections
 from unswayed.report.again import commands
-from unswayed.report.flip_lines import blocks_of_flips, write_flips
-from unswayed.report.flips import KINDS, FlipSample
+from unswayed.report.flips import KINDS, FlipSample, blocks_of_flips, write_flips
 from unswayed.report.tables import shown_amount
 from unswayed.run.plan import kept
 from unswayed.storage.files import write_atomically

@@ -1,1 +1,161 @@
 """What a code host needs: the files of a first check, and one comment on a pull request that is updated."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, urlsplit
+from urllib.request import Request, urlopen
+
+from unswayed.base.errors import UnswayedError, UsageError, option
+from unswayed.base.project import DISTRIBUTION, REPOSITORY
+from unswayed.base.registry import VERSION
+from unswayed.data import open_source
+from unswayed.storage.files import write_atomically
+
+_PLACE = files("unswayed.report.ci")
+_FILES = {
+    "github": {".github/workflows/unswayed.yml": "workflow.yml"},
+    "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
+    "none": {},
+}
+
+
+class Started(NamedTuple):
+    """The files that were written, and what was found in the data."""
+
+    files: list[Path]
+    task: str
+    language: str
+
+
+def write_first_check(
+    data: str | Path, system: str, folder: str | Path = ".", host: str = "github", overwrite: bool = False,
+    lang: str = "", address: str = "",
+) -> Started:  # fmt: skip
+    """Writes a plan, a workflow and a test for data and a system of your own. Existing files are kept, and named.
+
+    `address` is the git address that CI installs from; by default the project's.
+    """
+    place, source = Path(folder), Path(data)
+    kind = open_source(source, language=lang or None).kind
+    values = {
+        "data": json.dumps(str(source), ensure_ascii=False),
+        "task": json.dumps(kind.task),
+        "language": json.dumps(kind.language),
+        "system": json.dumps(system, ensure_ascii=False),
+        "distribution": DISTRIBUTION,
+        "repository": address or REPOSITORY,
+        "tag": f"v{VERSION}",
+    }
+    wanted = {"unswayed.toml": "plan.toml", "tests/test_unswayed.py": "test.txt", **_FILES[host]}
+    there = [name for name in wanted if (place / name).exists()]
+    if there and not overwrite:
+        raise UsageError(
+            f"{', '.join(there)} is there already. Use {option('overwrite')} to replace it, or choose another folder."
+        )
+    for name, template in wanted.items():
+        text = Template((_PLACE / template).read_text("utf-8")).substitute(values)
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(place / name, text.encode())
+    return Started([place / name for name in wanted], kind.task, kind.language)
+
+
+_LONGEST = 60_000  # characters of a comment; GitHub takes 65,536
+_PAGE = 100
+_TIMEOUT = 30.0
+
+
+class CommentFailed(UnswayedError):
+    """The code host did not take the comment."""
+
+
+class _Host(NamedTuple):
+    """Where the comments of a request are, how a client is known there, and how a comment is changed."""
+
+    comments: str
+    comment: str
+    headers: dict[str, str]
+    change: str
+
+
+def write_comment(
+    text: str, name: str = "unswayed", link: str = "", environment: Mapping[str, str] | None = None
+) -> str:
+    """Writes the comment of this name, or updates it if it is there. Returns "written", "updated" or "unchanged".
+
+    Example: `write_comment(Path("compare.md").read_text(), link="https://…")`.
+
+    The request and the token come from the variables that GitHub Actions and GitLab CI set.
+    """
+    host = _host_in(os.environ if environment is None else environment)
+    mark, more = f"<!-- unswayed: {name.replace('--', '—')} -->", f"\n\n[All changed answers]({link})" if link else ""
+    room = _LONGEST - len(mark) - len(more)
+    if len(text) > room:
+        text = text[:room].rsplit("\n", 1)[0] + "\n\n… the rest is on the page."
+    body, page = f"{mark}\n{text}{more}", 1
+    while found := _send(host, "GET", f"{host.comments}?per_page={_PAGE}&page={page}"):
+        for one in found:
+            if str(one.get("body", "")).startswith(mark):
+                if one["body"] == body:
+                    return "unchanged"
+                _send(host, host.change, host.comment.format(id=int(one["id"])), {"body": body})
+                return "updated"
+        if len(found) < _PAGE:
+            break
+        page += 1
+    _send(host, "POST", host.comments, {"body": body})
+    return "written"
+
+
+def _host_in(given: Mapping[str, str]) -> _Host:
+    """The host of the job that has these variables."""
+
+    def needed(name: str) -> str:
+        if not given.get(name):
+            raise UsageError(
+                f"The environment variable {name} is not set. `unswayed comment` runs in GitHub Actions or GitLab CI."
+            )
+        return given[name]
+
+    if given.get("GITLAB_CI"):
+        token, project = needed("UNSWAYED_TOKEN"), needed("CI_PROJECT_ID")
+        api, request = needed("CI_API_V4_URL"), needed("CI_MERGE_REQUEST_IID")
+        notes = f"{api}/projects/{quote(project, safe='')}/merge_requests/{quote(request, safe='')}/notes"
+        return _Host(notes, f"{notes}/{{id}}", {"PRIVATE-TOKEN": token}, "PUT")
+    token, repository = needed("GITHUB_TOKEN"), needed("GITHUB_REPOSITORY")
+    api = given.get("GITHUB_API_URL") or "https://api.github.com"
+    base = f"{api}/repos/{quote(repository)}/issues"
+    headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
+    try:  # the event that started the workflow
+        event = json.loads(Path(needed("GITHUB_EVENT_PATH")).read_text("utf-8"))
+        number = int(event["pull_request"]["number"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(
+            "This workflow was not started by a pull request, so there is nothing to comment on. Run `unswayed "
+            "comment` only if github.event_name is pull_request."
+        ) from error
+    return _Host(f"{base}/{number}/comments", f"{base}/comments/{{id}}", headers, "PATCH")
+
+
+def _send(host: _Host, method: str, address: str, body: Mapping[str, str] | None = None) -> Any:
+    parts = urlsplit(address)
+    if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
+        raise UsageError(f"{parts.scheme}://{parts.hostname} is not https. A token is sent over https only.")
+    data = None if body is None else json.dumps(body).encode()
+    request = Request(address, data, {**host.headers, "Content-Type": "application/json"}, method=method)  # noqa: S310
+    try:
+        with urlopen(request, timeout=_TIMEOUT) as answer:  # noqa: S310  checked above
+            return json.load(answer)
+    except HTTPError as error:
+        hint = " The token may not write comments: set permissions: pull-requests: write."
+        hint = hint if error.code in (401, 403) else ""
+        raise CommentFailed(f"{method} {address}: the server answered {error.code} {error.reason}.{hint}") from error
+    except (URLError, TimeoutError, ValueError) as error:
+        raise CommentFailed(f"{method} {address}: {getattr(error, 'reason', error)}.") from error

@@ -12,9 +12,7 @@ import pytest
 
 import unswayed
 from unswayed.base.task import tasks
-from unswayed.report.marked import change, filled
-from unswayed.report.operators import operators_view
-from unswayed.report.suites import suite_view
+from unswayed.report.listings import change, filled, operators_view, suite_view
 from unswayed.report.tables import columns_of
 from unswayed.vary import operators
 from unswayed.vary.presets import catalogue

@@ -1,0 +1,218 @@
+"""A suite and the list of operators for people: lines filled to the terminal's width, with what changes marked."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from unswayed.base.text import counted, label, one_line, spelled
+from unswayed.base.values import Example, Variant
+from unswayed.report.flips import diff
+from unswayed.report.tables import columns_of, render, terminal_width
+from unswayed.storage.suite import Suite
+from unswayed.storage.unaltered import counts
+
+if TYPE_CHECKING:
+    from unswayed.vary.presets import Entry
+
+_WIDTH = 80  # where there is no terminal
+_RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
+_CELL = re.compile(r"\x1b\[\d+m|.", re.DOTALL)
+
+
+def change(before: str, after: str, colour: bool = False, limit: int = 240) -> str:
+    """The new text in one line, with what was taken out as [-old-] and what was put in as {+new+}, or in colours."""
+    shape = {"del": "[-{}-]", "ins": "{{+{}+}}", "same": "{}", "cut": "{}"}
+    if colour:
+        shape |= {"del": _RED + "[-{}-]" + _PLAIN, "ins": _GREEN + "{{+{}+}}" + _PLAIN}
+    pieces = diff(before, after, limit)
+    texts = [text.replace(" ", "␣") if kind in ("del", "ins") and text.isspace() else text for kind, text in pieces]
+    return "".join(shape[kind].format(one_line(text)) for (kind, _), text in zip(pieces, texts, strict=True))
+
+
+def _shows_colours() -> bool:
+    """Is standard output a terminal that shows colours?"""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def filled(text: str, indent: str = "", columns: int | None = None) -> str:
+    """The text in lines that fit, broken at spaces where there are any; colours take no room."""
+    room = (max(terminal_width() or _WIDTH, 20) if columns is None else columns) - len(indent)
+    lines: list[str] = []
+    line, used, gap = "", 0, -1  # gap: where the line's last space is
+    for cell in _CELL.findall(text):
+        size = 0 if cell[0] == "\x1b" else columns_of(cell)
+        if used + size > room:
+            cut = gap if gap > 0 else len(line)
+            lines.append(line[:cut])
+            line = line[cut:].lstrip(" ")
+            used = columns_of(re.sub(r"\x1b\[\d+m", "", line))
+            gap = -1
+            if cell == " " and not line:
+                continue
+        if cell == " ":
+            gap = len(line)
+        line, used = line + cell, used + size
+    return "\n".join(indent + one.rstrip(" ") for one in [*lines, line])
+
+
+def _titled(title: str, lines: Iterable[str]) -> str:
+    return "\n".join([title, *(filled(line, "  ") for line in lines)])
+
+
+def _parameters(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in values.items())
+
+
+_SOURCES = 40  # operators or people whose variants are shown
+
+Shown = tuple[Example, Variant]
+
+
+def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
+    """The suite for people, or as JSON; `most` is how many variants of each operator or person are shown."""
+    made, manifest = suite.sources(), suite.manifest
+    same, total = counts(suite).unaltered, sum(made.values())
+    chosen = _first_variants(suite, list(made)[:_SOURCES], most)
+    differ = [(example, variant, _changed(example, variant)) for example, variant in chosen]
+    if format in ("json", "jsonl"):
+        shown = [
+            {
+                "source": variant.source,
+                "example_id": example.id,
+                "draw": variant.draw,
+                "meaning": variant.meaning,
+                "before": {name: old for name, old, _ in changed},
+                "after": {name: new for name, _, new in changed},
+                "change": {name: change(old, new) for name, old, new in changed},
+                "note": variant.note,
+            }
+            for example, variant, changed in differ
+        ]
+        return render(msgspec.to_builtins(manifest) | {"sources": made, "unaltered": same, "shown": shown}, format)
+    shares: list[dict[str, Any]] = []
+    for source in [*made, *(name for name in manifest.unchanged if name not in made)]:
+        count = made.get(source, 0)
+        share = f"{count / total:.1%}" if total else "–"
+        unaltered = {"unaltered": same.get(source, 0)} if same else {}
+        none = {"nothing to change": manifest.unchanged.get(source, 0)}
+        shares.append({"source": source, "variants": count, "share": share, **unaltered, **none})
+    # as `--param` takes them; empty ones are left out, and ids of files, which are for programs
+    told = {
+        str(op["name"]): _parameters({key: value for key, value in op.get("params", {}).items()
+                                      if value not in ("", None) and not key.endswith("_id")})
+        for op in manifest.operators
+    }  # fmt: skip
+    if format == "md":
+        if any(told.get(row["source"]) for row in shares):
+            shares = [row | {"parameters": told.get(row["source"], "")} for row in shares]
+        rows = [
+            {"source": variant.source, "input": name, "change": change(old, new)}
+            for _, variant, changed in differ
+            for name, old, new in changed
+        ]
+        return "\n\n".join([*_facts(suite), render(shares, "md"), render(rows, "md")])
+    blocks: dict[str, list[str]] = {}
+    for example, variant, changed in differ:
+        start = [f"Parameters: {told[variant.source]}"] if told.get(variant.source) else []
+        lines = blocks.setdefault(variant.source, start)
+        for name, old, new in changed:
+            text = change(old, new, _shows_colours())
+            lines.append(f"{label(name)}: {text}" if len(example.inputs) > 1 else text)
+        lines += [] if changed else ["(the same text)"]
+        if variant.meaning == "changed":
+            lines.append("→ the meaning changes")
+        elif variant.gold != example.gold:
+            lines.append(f"→ gold: {label(spelled(variant.gold, variant.inputs), 200)}")
+    parts = ["\n".join(filled(fact) for fact in _facts(suite)), render(shares, "table")]
+    parts += [_titled(label(source), lines) for source, lines in blocks.items()]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _facts(suite: Suite) -> list[str]:
+    """What there is, in sentences."""
+    m = suite.manifest
+    said = f"{suite.path}: {counted(m.variants, 'variant')} of {counted(m.examples, 'example')}"
+    how = [f"task {m.task}", f"language {m.language}"]
+    how += [f"seed {m.seed}"] if m.seed is not None else []
+    how += [counted(m.draws, "draw")] if m.draws is not None else []
+    facts = [f"{said} ({', '.join(how)})."]
+    if m.set:
+        facts.append("Set: " + ", ".join(f"{key} {value}" for key, value in m.set.items() if key != "identity") + ".")
+    if m.ties is not None:
+        facts.append(f"{m.ties:,} of {m.variants:,} choices were ties, broken at random.")
+    if m.labels:
+        facts.append(f"Labels: {', '.join(map(label, m.labels))}.")
+    if m.cluster:
+        facts.append(f"Clusters: examples with the same {label(m.cluster)}.")
+    for preset in m.presets:
+        left = preset["left_out"]
+        facts.append(f"{preset['name']} is {', '.join(preset['operators'])}.")
+        if left:
+            facts.append(f"Left out of {preset['name']}: " + "; ".join(f"{n} ({why})" for n, why in left.items()) + ".")
+    facts.append(f"Made by unswayed {m.unswayed}. Content id {m.content}.")
+    return facts
+
+
+def _first_variants(suite: Suite, sources: Sequence[str], most: int) -> list[Shown]:
+    """The first variants of each source that differ from their example, sources in order; one of those with none."""
+    found: dict[str, list[Shown]] = {source: [] for source in sources}
+    same: dict[str, Shown] = {}
+    waiting = set(sources) if most > 0 else set()
+    for example, variants in suite.groups() if waiting else ():
+        for variant in variants:
+            source = variant.source
+            if source not in waiting or any(e.id == example.id for e, _ in found[source]):
+                continue
+            if not _changed(example, variant):
+                same.setdefault(source, (example, variant))
+                continue
+            found[source].append((example, variant))
+            if len(found[source]) >= most:
+                waiting.discard(source)
+        if not waiting:
+            break
+    return [one for source in sources for one in found[source] or ([same[source]] if source in same else [])]
+
+
+def _changed(example: Example, variant: Variant) -> list[tuple[str, str, str]]:
+    """The inputs that differ: name, before, after."""
+    names = [name for name in variant.inputs if example.inputs.get(name) != variant.inputs[name]]
+    return [(name, example.inputs.get(name, ""), variant.inputs[name]) for name in names]
+
+
+_LANGUAGES = 12  # that are named
+
+
+def operators_view(entries: Sequence[Entry], format: str = "table", languages: bool = True) -> str:
+    """The operators in a format of `--format`; `languages` says whether to name those that each knows."""
+    if format in ("json", "jsonl"):
+        return render(entries, format)
+    if not entries and format != "md":
+        return "No operator fits."
+    rows, blocks = [], []
+    for entry in entries:
+        example, known, parameters = entry.example, ", ".join(entry.languages), _parameters(entry.parameters)
+        if "*" in entry.languages:
+            known = "all"
+        elif (more := len(entry.languages) - _LANGUAGES) > 1:
+            known = f"{', '.join(entry.languages[:_LANGUAGES])} and {more} more"
+        shown = change(example.before, example.after, format != "md" and _shows_colours()) if example else ""
+        row = {"name": entry.name, "what": entry.what, "languages": known, "parameters": parameters}
+        rows.append(row | {"example": shown})
+        lines = {
+            "Example": shown,
+            "Needs": entry.needs,
+            "Languages": known if languages else "",
+            "Parameters": parameters,
+            "Presets": ", ".join(entry.presets),
+            "Control": "the meaning changes." if entry.meaning != "same" else "",
+        }
+        told = [f"{name}: {text}" for name, text in lines.items() if text]
+        blocks.append(_titled(entry.name, [entry.what, *told]))
+    return render(rows, "md") if format == "md" else "\n\n".join(blocks)
