@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from unswayed.base.errors import DataError, UnswayedError
 from unswayed.base.values import Example
-from unswayed.data import ReadOptions, _encoding, examples_of, read_examples, read_lines
+from unswayed.data import ReadOptions, _reader, examples_of, read_examples, read_lines
 from unswayed.data._checks import Checks, LineIndex
-from unswayed.data._encoding import read_line_blocks
 from unswayed.data._fields import Fields
+from unswayed.data._reader import read_line_blocks
 from unswayed.data.jsonl import Jsonl
 
 WORDS = ["turn", "off", "on", "the", "lights", "in", "kitchen", "hall", "play", "some", "jazz", "please", "café", "灯"]
@@ -110,31 +110,28 @@ def test_lines_in_blocks_are_lines(tmp_path_factory: pytest.TempPathFactory, par
     file = tmp_path_factory.mktemp("lines") / "a.txt"
     file.write_bytes(b"".join(parts))
 
-    def found(in_blocks: bool) -> list[str]:
+    def found(read: Callable[[Path], Iterator[str]]) -> list[str]:
         lines: list[str] = []
         try:
-            if in_blocks:
-                for block in read_line_blocks(file):
-                    lines += block
-            else:
-                lines += read_lines(file)
+            lines.extend(read(file))
         except UnswayedError as error:
-            return [str(error)]
+            lines.append(str(error))
         return lines
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_encoding, "_BYTES_AT_ONCE", size)
-        assert found(in_blocks=True) == found(in_blocks=False)
+        patch.setattr(_reader, "_BYTES_AT_ONCE", size)
+        patch.setattr(_reader, "_LINES_AT_ONCE", 2)
+        assert found(read_lines) == found(_reader._utf8_lines)
 
 
 def test_a_line_that_is_too_long_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text('{"text": "short"}\n{"text": "' + "long " * 500 + '"}\n')
-    monkeypatch.setattr(_encoding, "_BYTES_AT_ONCE", 64)
-    monkeypatch.setattr(_encoding, "MOST_LINE", 1_000)
+    monkeypatch.setattr(_reader, "_BYTES_AT_ONCE", 64)
+    monkeypatch.setattr(_reader, "MOST_LINE", 1_000)
     assert [len(line) for block in read_line_blocks(file) for line in block] == [18, 2_513]  # allowed: 256 MB
-    bounded = _encoding.bounded_lines
-    monkeypatch.setattr(_encoding, "bounded_lines", lambda file, path: bounded(file, path, 1_000))
+    bounded = _reader.bounded_lines
+    monkeypatch.setattr(_reader, "bounded_lines", lambda file, path: bounded(file, path, 1_000))
     with pytest.raises(DataError, match="line 2 is longer than"):
         list(read_line_blocks(file))
 

@@ -102,7 +102,7 @@ class TestGzip:
             (tmp_path / "a.jsonl.gz").write_bytes(content)
             with pytest.raises(DataError, match=r"a.jsonl.gz: the gzip file is damaged or cut off"):
                 texts(tmp_path / "a.jsonl.gz")
-        monkeypatch.setattr("unswayed.data._encoding._UNPACKED_BYTES", 1 << 16)
+        monkeypatch.setattr("unswayed.data._reader.UNPACKED_BYTES", 1 << 16)
         (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"\n" * (1 << 21)))
         with pytest.raises(DataError, match="b.txt.gz: unpacked, the file is more than 200 times as large"):
             texts(tmp_path / "b.txt.gz")
@@ -191,7 +191,7 @@ class TestExcel:
         path.write_bytes(workbook([["text", "text"], ["a", "b"]]))
         with pytest.raises(DataError, match="a.xlsx:1: the header has the column 'text' twice"):
             texts(path)
-        monkeypatch.setattr("unswayed.data.excel._UNPACKED_BYTES", 1 << 10)
+        monkeypatch.setattr("unswayed.data.excel.UNPACKED_BYTES", 1 << 10)
         path.write_bytes(workbook([["text"], ["a" * (1 << 23)]]))
         with pytest.raises(DataError, match="unpacked, the workbook is more than 200 times as large"):
             texts(path)

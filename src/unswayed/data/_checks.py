@@ -1,19 +1,180 @@
-"""Checks of examples: inputs, golds, labels and ids; new ids for those without; and labels that look like ids."""
+"""What examples are, and what is wrong with them: the task and the language, where the user gave none; inputs, golds,
+labels and ids; new ids for those without; and labels that look like ids.
+
+A gold that is called `label` or `intent` is a label. One that is called `answer` or `target` may be either: a few
+short values that come again and again are labels, values that hardly repeat are free answers. Where neither is clear,
+the user must choose.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 import sys
 from array import array
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 from zlib import crc32
 
+from unswayed.base.chat import choices_in
 from unswayed.base.errors import DataError, UsageError, nearest, option
 from unswayed.base.ids import canonical, canonical_lines, content_id, content_ids
-from unswayed.base.task import Task
+from unswayed.base.language import (
+    SEVERAL,
+    UNSURE,
+    identifier_installed,
+    identify,
+    identify_row,
+    language_name,
+    language_tag,
+)
+from unswayed.base.task import Task, guess_task, task_named
 from unswayed.base.values import Example, Json
 from unswayed.data._reader import Problem, ReadOptions
+from unswayed.storage.suite import LANGUAGE
+
+FREE_GOLDS = frozenset(("answer", "target", "completion", "response", "solution", "ideal", "expected"))
+_PROMPTS = frozenset(("prompt", "question", "instruction"))
+_FINAL = re.compile(r"####\s*-?[$]?[\d,.]*\d\s*$")  # GSM8K's last line
+_NUMBER = re.compile(r"\s*-?[$]?\d[\d,]*(\.\d+)?%?\s*")
+_MAX_LABEL_WORDS, _MAX_LABEL_CHARS = 5, 60  # labels have no more words, and no more characters
+_MIN_LABEL_REPEATS = 3  # how often a label comes on average, at least
+_FREE_TASKS = ("generate", "chat")
+_IDENTIFIED_ROWS = 1_000  # rows that tell the language
+_WATCHED_ROWS = 1_000  # rows that are all watched; further on, the next is ever farther away
+_OTHER_SHARE, _OTHER_ROWS = 0.1, 10  # the share of rows, and how many, that may be in another language
+
+
+class DataKind(NamedTuple):
+    """What data is about."""
+
+    task: str
+    language: str
+    language_guessed: bool
+    compared: dict[str, str] = {}  # noqa: RUF012 - never changed; extract and equivalent, where the data decides
+    notes: tuple[str, ...] = ()  # what was guessed that the user may want otherwise, in sentences
+
+
+class TaskGuess(NamedTuple):
+    """The task, and what is compared by default: `extract` or `equivalent`."""
+
+    task: str
+    compared: dict[str, str]
+
+
+def guess_data_task(
+    examples: Sequence[Example], gold_field: str | None, chosen: str | None = None, equivalent: str = ""
+) -> TaskGuess:
+    """What the first examples of data are about; `chosen` is the task that the user named, or that the format has."""
+    golds = [example.gold for example in examples if example.gold is not None]
+    if (chosen or "generate") == "generate" and examples and choices_in(examples[0].inputs):
+        return TaskGuess("generate", {"extract": "choice"})
+    task = chosen
+    if not task:
+        first = next((example for example in examples if example.gold is not None), examples[0])
+        task = guess_task(first).name
+        if task == "text":
+            values = [value for gold in golds for value in (gold if isinstance(gold, list) and gold else [gold])]
+            free = golds and all(isinstance(value, str | int | float) for value in values)
+            if free or (not golds and not _PROMPTS.isdisjoint(first.inputs)):
+                task = "generate"
+        elif task == "classify" and (gold_field or "").casefold() in (*FREE_GOLDS, "gold"):
+            answers = _are_free_answers(golds)
+            if answers is None and gold_field != "gold":  # unswayed's own name, which was for labels first
+                raise UsageError(
+                    f"It is not clear whether {gold_field!r} holds labels or free answers, such as {golds[0]!r:.40}: "
+                    f"use {option('task')} with classify or generate."
+                )
+            task = "generate" if answers else task
+    numbers = golds and task in _FREE_TASKS and all(map(_is_number, golds))
+    if equivalent and task in _FREE_TASKS:
+        return TaskGuess(task, {"equivalent": equivalent})
+    return TaskGuess(task_named(task).name, {"extract": "number"} if numbers else {})
+
+
+def _are_free_answers(golds: list[Json]) -> bool | None:
+    """Are these free answers? False: they are labels; None: they may be either."""
+    if any(isinstance(gold, bool) for gold in golds):
+        return False
+    texts = [str(gold) for gold in golds]
+    distinct = len({text.strip().casefold() for text in texts})
+    long = sum(len(t) > _MAX_LABEL_CHARS or len(t.split()) > _MAX_LABEL_WORDS or "\n" in t.strip() for t in texts)
+    if long > len(texts) / 5 or all(map(_FINAL.search, texts)):
+        return True
+    if distinct * _MIN_LABEL_REPEATS <= len(texts):
+        return False
+    if len(texts) >= 2 * _MIN_LABEL_REPEATS and 2 * distinct > len(texts):
+        return True
+    if distinct == len(texts) and any(" " in text.strip() or _is_number(text) for text in texts):
+        return True
+    return None
+
+
+def _is_number(gold: Json) -> bool:
+    if isinstance(gold, bool):
+        return False
+    if isinstance(gold, int | float):
+        return True
+    return isinstance(gold, str) and bool(_NUMBER.fullmatch(gold) or _FINAL.search(gold))
+
+
+def data_kind(
+    guess: TaskGuess, examples: Sequence[Example], language: str | None, notes: tuple[str, ...] = ()
+) -> DataKind:
+    """What data is about, with the language as chosen, or else as found in its first examples."""
+    tag = language_tag(language) if language else ""
+    if tag and tag != SEVERAL:
+        return DataKind(guess.task, tag, False, guess.compared, notes)
+    step, task = max(1, len(examples) // _IDENTIFIED_ROWS), task_named(guess.task)
+    found = identify(_varied_text(example, task) for example in examples[::step]).language
+    how = f"set {option('lang', 'language')} if that is wrong"
+    if "+" in found:
+        one = found.split("+")[0]
+        note = f"rows are in {language_name(found)}, and each is varied in its own; {how}, for example to {one}."
+    else:
+        note = f"the language is {found} ({language_name(found)}), identified from the texts; {how}."
+    said = () if found in ("en", UNSURE) else (note,)  # most data is in English
+    return DataKind(guess.task, found, not tag, guess.compared, (*notes, *said))
+
+
+def with_languages(examples: Iterable[Example], kind: DataKind, path: Path | None = None) -> Iterator[Example]:
+    """The examples, each with its own language where the data is in several; raises if later rows are in another."""
+    task = task_named(kind.task)
+    if "+" in kind.language:
+        among = kind.language.split("+")
+        for example in examples:
+            given = example.groups.get(LANGUAGE)
+            tag = language_tag(given) if given else identify_row(_varied_text(example, task), among)
+            groups = {**example.groups, LANGUAGE: tag}
+            yield Example(example.row, example.id, example.inputs, example.gold, groups)
+    elif path is None or not kind.language_guessed or kind.language == UNSURE or not identifier_installed():
+        yield from examples
+    else:  # rows are watched less and less often: identifying each would take longer than reading it
+        found: Counter[str] = Counter()
+        number, rest = 0, iter(examples)
+        for example in rest:
+            step = 1 + number // _WATCHED_ROWS  # rows up to the next that is watched, for which this one stands
+            found[identify_row(_varied_text(example, task))] += step
+            number += step
+            yield example
+            yield from islice(rest, step - 1)
+        others = ((tag, n) for tag, n in found.most_common() if tag not in (kind.language, UNSURE))
+        other, count = next(others, ("", 0))
+        if count > max(_OTHER_ROWS, _OTHER_SHARE * found.total()):
+            raise DataError(
+                f"the first rows are in {kind.language}, but {count / found.total():.0%} of all rows are in {other}. "
+                f"Set {option('lang', 'language')} to {kind.language}+{other} to vary each row in its own language, "
+                f"or to {kind.language} if all rows are in that.",
+                path,
+            )
+
+
+def _varied_text(example: Example, task: Task) -> str:
+    return " ".join(example.inputs[name] for name in task.texts(example.inputs) if name in example.inputs)
+
 
 _MAX_GOLD_DEPTH = 100
 _SCALARS = {str, int, bool, type(None)}  # types of golds that can be stored whatever they are
@@ -76,11 +237,9 @@ class Checks:
         """What `check_example` gives for each, if nothing is wrong with any of them; else None, and nothing is
         remembered. Checking columns instead of rows is why a clean file is read fast."""
         golds = [e.gold for e in examples]
-        if (
-            self._labels is not None
-            or not examples
-            or (set(map(type, golds)) - _SCALARS and any(map(_unfit_gold, golds)))
-        ):
+        if self._labels is not None or not examples:
+            return None
+        if set(map(type, golds)) - _SCALARS and any(map(_unfit_gold, golds)):
             return None
         self._names = self._names or self._task.fields or tuple(examples[0].inputs)
         # Rows of one file have few different tuples of names, so each is looked at once.
@@ -124,11 +283,8 @@ def _unfit_gold(gold: Json, depth: int = 0) -> str | None:
     if kind is str or kind is int or kind is bool or gold is None:
         return None
     if kind is float:
-        return (
-            None
-            if math.isfinite(gold)
-            else f"gold is {gold}, so the label is missing. Fill it in, or leave the row out."
-        )
+        missing = f"gold is {gold}, so the label is missing. Fill it in, or leave the row out."
+        return None if math.isfinite(gold) else missing
     if kind is dict or kind is list:
         if depth == _MAX_GOLD_DEPTH:
             return f"gold is nested more than {_MAX_GOLD_DEPTH} deep. Fix the row, or leave it out."
@@ -224,40 +380,33 @@ class LabelCounts:
         self._path, self._task = path, task
         self._name = f"{option('gold')} {options.gold}" if options.gold else "label"
         self._is_chosen = options.task is not None
-        self._seen: set[int] | None = set() if options.labels is None else None
+        self._is_counted = options.labels is None
+        self._seen: set[int] = set()
         self._rows = 0
 
-    def add(self, example: Example) -> None:
-        if self._seen is None or (label := self._task.label(example.gold)) is None:
-            return
-        self._rows += 1
-        self._seen.add(hash(label))
-        if self._rows == _EARLY_CHECK_ROWS and not self._is_chosen:
-            self._refuse_ids("the first ")
-
-    def add_each(self, examples: Sequence[Example]) -> None:
-        if self._seen is None:
-            return
-        if self._rows < _EARLY_CHECK_ROWS <= self._rows + len(examples):  # it may be refused halfway
-            for example in examples:
-                self.add(example)
+    def add(self, examples: Sequence[Example]) -> None:
+        if not self._is_counted:
             return
         labels = [label for e in examples if (label := self._task.label(e.gold)) is not None]
+        early = _EARLY_CHECK_ROWS - self._rows
+        if 0 < early <= len(labels):
+            self._seen.update(map(hash, labels[:early]))
+            self._rows += early
+            self._refuse_ids("the first ")
+            labels = labels[early:]
         self._rows += len(labels)
         self._seen.update(map(hash, labels))
 
     def check(self) -> None:
         """To be called after the last row. Raises, or warns on standard error."""
-        if self._seen is None or self._rows < _MIN_ROWS:
+        if not self._is_counted or self._rows < _MIN_ROWS:
             return
-        if not self._is_chosen:
-            self._refuse_ids("")
+        self._refuse_ids("")
         if len(self._seen) >= _WARNED_SHARE * self._rows:
             print(f"unswayed: {self._path}: {self._many_values('')}", file=sys.stderr)
 
     def _refuse_ids(self, which: str) -> None:
-        assert self._seen is not None
-        if len(self._seen) >= _REFUSED_SHARE * self._rows:
+        if not self._is_chosen and len(self._seen) >= _REFUSED_SHARE * self._rows:
             raise DataError(
                 f"{self._many_values(which)} Choose the column of the labels with {option('gold')}. If each value is a "
                 f"label, use {option('task')} {self._task.name}; if they are free answers, {option('task')} generate; "
@@ -266,5 +415,4 @@ class LabelCounts:
             )
 
     def _many_values(self, which: str) -> str:
-        assert self._seen is not None
         return f"{self._name} has {len(self._seen):,} values in {which}{self._rows:,} rows: is it an id?"

@@ -5,18 +5,43 @@ What is decided on the first record holds for all, so that a row with other fiel
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from unswayed.base.chat import CHOICES, LETTERS, letter_of, lettered
 from unswayed.base.errors import DataError, nearest, option
 from unswayed.base.values import Example, Json
-from unswayed.data._forms import ChatForm, TaggedForm, is_chat_record, is_tagged_record
-from unswayed.data._reader import Problem, ReadOptions
+from unswayed.data._forms import ChatForm, Form, TaggedForm, id_text, is_chat_record
+from unswayed.data._reader import Problem, Reader, ReadOptions, Record
 
-Record = Mapping[str, Any]
+_IDS = ("id", "guid", "uid", "idx")
+_GOLDS = (
+    *("gold", "label", "gold_label", "intent", "class", "category", "sentiment", "answers", "answer", "target"),
+    *("completion", "response", "solution", "ideal", "expected", "answerKey"),
+)
+_LESS_SURE_GOLDS = ("stars", "rating", "polarity", "emotion", "is_duplicate")  # said where they are taken
+_CHOICE_FIELDS = ("choices", "options", "endings")
+_PAIRS = (
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"),
+    ("question1", "question2"),
+    ("text1", "text2"),
+    ("question", "context"),
+    ("question", "reference", "answer"),  # as a judge compares them
+    ("reference", "answer"),
+)
+_TEXTS = (
+    *("text", "sentence", "utterance", "query", "question", "source", "src", "input", "prompt"),
+    *("content", "document", "review", "message", "comment", "title", "body"),
+)
+_SURE_TEXTS = frozenset((*_TEXTS, *(name for pair in _PAIRS for name in pair)))
+_ALL_GOLDS = (*_GOLDS, *_LESS_SURE_GOLDS)
+_ANY_GOLD = frozenset(_ALL_GOLDS)
+KNOWN_FIELDS = _ANY_GOLD | _SURE_TEXTS | {*_IDS}
+_MIN_TEXT_WORDS, _MIN_SENTENCE_WORDS = 3, 5  # of a text; of what is a text and hardly the name of a column
+_LETTERS_PER_WORD = 2  # of Chinese, Japanese and Thai, which have no spaces
 
 
 class Fields:
@@ -24,10 +49,8 @@ class Fields:
 
     def __init__(self, options: ReadOptions, cells: bool = False) -> None:
         """`cells`: values are cells of a text table, where an empty one means that there is no value."""
-        self._options = options
-        self._cells = cells
-        self._form: _Native | _Flat | ChatForm | TaggedForm | None = None
-        self.gold: str | None = None  # the field that holds it, once a record was seen
+        self._options, self._cells = options, cells
+        self._form: Form | None = None
 
     def example(self, row: int, record: Record, path: Path, line: int) -> Example:
         """The example of one record; a `DataError` with its place if something is wrong with it."""
@@ -35,34 +58,52 @@ class Fields:
             if self._form is None:  # the first record decides for all
                 options = self._options
                 if isinstance(record.get("inputs"), dict):
-                    self._form, self.gold = _Native(options), options.gold or "gold"
+                    self._form = _Native(options)
                 elif not options.inputs and is_chat_record(record):
                     self._form = ChatForm(record, options, path)
-                elif is_tagged_record(record, options, GOLDS):
-                    self._form = tagged = TaggedForm(record, options)
-                    self.gold = tagged.gold
+                elif (tagged := TaggedForm(record, options)).fits(record, _GOLDS):
+                    self._form = tagged
                 else:
-                    self._form = flat = _Flat(record, options, self._cells)
-                    self.gold = flat.gold
+                    self._form = _Flat(record, options, self._cells)
             return self._form.example(row, record)
         except Problem as problem:
             raise DataError(str(problem), path, line) from None
 
     def examples(self, row: int, records: Sequence[Record]) -> list[Example] | None:
         """The examples of records that follow each other; None where they must be looked at one by one."""
-        return self._form.examples(row, records) if isinstance(self._form, _Flat) else None
+        return None if self._form is None else self._form.examples(row, records)
+
+    @property
+    def gold(self) -> str | None:
+        """The field that holds it, once a record was seen."""
+        return None if self._form is None else self._form.gold
 
     def guessed(self, path: Path) -> tuple[str, ...]:
         """Which fields were taken, where the user did not choose and other fields are there, or a name is less sure."""
-        form = self._form
-        return (f"{path}: {said}",) if isinstance(form, _Flat) and (said := form.guess) else ()
+        return (f"{path}: {self._form.guess}",) if self._form is not None and self._form.guess else ()
 
 
-class _Native:
+class RecordReader(Reader):
+    """A reader of records with named fields: extend with a method `records`."""
+
+    cells: ClassVar[bool] = False  # values are cells of a text table
+
+    def records(self, path: Path, options: ReadOptions) -> Iterator[Record]:
+        """The records in order. Before it yields one, it sets `line` to where the record stands."""
+        raise NotImplementedError
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
+        self.file, self.fields = path, Fields(options, self.cells)
+        for row, record in enumerate(self.records(path, options)):
+            yield self.fields.example(row, record, path, self.line)
+
+
+class _Native(Form):
     """unswayed's own form: `{"id": …, "inputs": {…}, "gold": …, "groups": {…}}`; only `inputs` must be there."""
 
     def __init__(self, options: ReadOptions) -> None:
-        self._options = options
+        super().__init__(options)
+        self.gold = options.gold or "gold"
 
     def example(self, row: int, record: Record) -> Example:
         options = self._options
@@ -71,7 +112,7 @@ class _Native:
             raise Problem(f"inputs must be texts by name, such as {{'text': …}}, not {inputs!r:.60}.")
         inputs = {name: _text_field(inputs, name) for name in options.inputs or inputs}
         gold = _required_field(record, options.gold) if options.gold else record.get("gold")
-        id = _id_text(_required_field(record, options.id) if options.id else record.get("id"))
+        id = id_text(_required_field(record, options.id) if options.id else record.get("id"))
         groups = record.get("groups") or {}
         if not isinstance(groups, dict):
             raise Problem(f"groups must be slices by name, such as {{'domain': 'home'}}, not {groups!r:.60}.")
@@ -79,32 +120,32 @@ class _Native:
         return Example(row, id, inputs, gold, {**_group_values(groups, groups), **_group_values(record, others)})
 
 
-class _Flat:
+class _Flat(Form):
     """A text or more, a label and an id side by side, as tables have them."""
 
     def __init__(self, first: Record, options: ReadOptions, cells: bool) -> None:
+        super().__init__(options)
         for chosen_by, fields in options.chosen_fields().items():
             for field in fields:
                 if field not in first:
                     raise _no_field(first, field, f" for {chosen_by}")
         self._cells = cells
         self._groups = options.groups
-        self._id = options.id or first_named(IDS, first)
-        self.gold = options.gold or first_named((*GOLDS, *LESS_SURE_GOLDS), first)
+        self._id = options.id or _first_named(_IDS, first)
+        self.gold = options.gold or _first_named(_ALL_GOLDS, first)
         self._is_slu = "slots" in first and options.task in (None, "slu") and not (options.gold and not options.task)
         if self._is_slu and not options.gold and "intent" in first:
             self.gold = "intent"
         self._is_slu = self._is_slu and self.gold is not None
         self._has_answers = (self.gold or "").casefold() == "answers"
-        listed = (name for name in CHOICE_FIELDS if _listed_choices(first.get(name)))
+        listed = (name for name in _CHOICE_FIELDS if _listed_choices(first.get(name)))
         self._choices = None if options.inputs else next(listed, None)
         taken = {self._id, self.gold, self._choices}
-        self._inputs = options.inputs or text_fields(first, taken, self._groups)
+        self._inputs = options.inputs or _text_fields(first, taken, self._groups)
         taken |= {*self._groups, *self._inputs, *(["slots"] if self._is_slu else [])}
         others = [name for name in first if name not in taken]
-        by_name = is_text_name(self._inputs[0])
-        self.guess = ""  # a sentence on what was taken and what was not; none where the user chose, or it is plain
-        plain = by_name and (self.gold or "").casefold() not in LESS_SURE_GOLDS and not others
+        by_name = self._inputs[0].casefold() in _SURE_TEXTS
+        plain = by_name and (self.gold or "").casefold() not in _LESS_SURE_GOLDS and not others
         if not (options.inputs and options.gold) and not plain:
             gold = f"the gold is {self.gold!r}" if self.gold else "there is no gold"
             by = "by the fields' names" if by_name or len(first) == 1 else "by the first row"
@@ -121,8 +162,8 @@ class _Flat:
                 if gold.lower() == "nan":
                     raise Problem(f"{self.gold} is NaN, so the label is missing. Fill it in, or leave the row out.")
                 gold = gold or None
-        elif not ANY_GOLD.isdisjoint(record):
-            name = first_named((*GOLDS, *LESS_SURE_GOLDS), record)
+        elif not _ANY_GOLD.isdisjoint(record):
+            name = _first_named(_ALL_GOLDS, record)
             raise Problem(f"this row has a {name!r}, but the first row has none. Give it in all rows, or in none.")
         if self._choices is not None:
             found = _listed_choices(_required_field(record, self._choices))
@@ -143,11 +184,10 @@ class _Flat:
                 inputs = {"text": next(iter(inputs.values()))}
         elif self._has_answers:
             gold = _qa_gold(gold)
-        id = _id_text(_required_field(record, self._id)) if self._id else ""
+        id = id_text(_required_field(record, self._id)) if self._id else ""
         return Example(row, id, inputs, gold, _group_values(record, self._groups) if self._groups else {})
 
     def examples(self, row: int, records: Sequence[Record]) -> list[Example] | None:
-        """What `example` gives for each, where all that is needed is there; else None."""
         if self._choices is not None or self._is_slu or self._has_answers or self._groups or self._cells:
             return None
         try:
@@ -156,7 +196,7 @@ class _Flat:
             ids = repeat("") if self._id is None else [record[self._id] for record in records]
         except KeyError:
             return None
-        if self.gold is None and not all(map(ANY_GOLD.isdisjoint, records)):
+        if self.gold is None and not all(map(_ANY_GOLD.isdisjoint, records)):
             return None
         texts = chain.from_iterable(map(dict.values, inputs))
         if {*map(type, texts), *(map(type, ids) if self._id is not None else ())} != {str}:
@@ -183,17 +223,6 @@ def _text_field(record: Record, name: str) -> str:
     if type(value) is not str:
         raise Problem(f"{name} must be a text, not {value!r:.60}.")
     return value
-
-
-def _id_text(value: Any) -> str:
-    """The id as a text; empty where there is none."""
-    if type(value) is str:
-        return value
-    if value is None:
-        return ""
-    if type(value) is int:
-        return str(value)
-    raise Problem(f"an id must be a text or a whole number, not {value!r:.60}.")
 
 
 def _group_values(record: Record, names: Iterable[str]) -> dict[str, str]:
@@ -234,34 +263,7 @@ def _qa_gold(answers: Json) -> Json:
     return {"answers": listed}
 
 
-IDS = ("id", "guid", "uid", "idx")
-GOLDS = (
-    *("gold", "label", "gold_label", "intent", "class", "category", "sentiment", "answers", "answer", "target"),
-    *("completion", "response", "solution", "ideal", "expected", "answerKey"),
-)
-LESS_SURE_GOLDS = ("stars", "rating", "polarity", "emotion", "is_duplicate")  # said where they are taken
-CHOICE_FIELDS = ("choices", "options", "endings")
-_PAIRS = (
-    ("premise", "hypothesis"),
-    ("sentence1", "sentence2"),
-    ("question1", "question2"),
-    ("text1", "text2"),
-    ("question", "context"),
-    ("question", "reference", "answer"),  # as a judge compares them
-    ("reference", "answer"),
-)
-_TEXTS = (
-    *("text", "sentence", "utterance", "query", "question", "source", "src", "input", "prompt"),
-    *("content", "document", "review", "message", "comment", "title", "body"),
-)
-_SURE_TEXTS = frozenset((*_TEXTS, *(name for pair in _PAIRS for name in pair)))
-ANY_GOLD = frozenset((*GOLDS, *LESS_SURE_GOLDS))
-KNOWN_FIELDS = frozenset((*IDS, *ANY_GOLD, *_TEXTS, *(name for pair in _PAIRS for name in pair)))
-_MIN_TEXT_WORDS, _MIN_SENTENCE_WORDS = 3, 5  # of a text; of what is a text and hardly the name of a column
-_LETTERS_PER_WORD = 2  # of Chinese, Japanese and Thai, which have no spaces
-
-
-def first_named(names: Iterable[str], record: Mapping[str, Any]) -> str | None:
+def _first_named(names: Iterable[str], record: Record) -> str | None:
     """The field that has the first of these names; if none has, in capitals or small letters."""
     found = next((name for name in names if name in record), None)
     if found is not None:
@@ -270,18 +272,13 @@ def first_named(names: Iterable[str], record: Mapping[str, Any]) -> str | None:
     return next((fields[name.casefold()] for name in names if name.casefold() in fields), None)
 
 
-def is_text_name(text: str) -> bool:
-    """Is it the name of a text, whatever the field holds?"""
-    return text.casefold() in _SURE_TEXTS
-
-
-def text_fields(record: Mapping[str, Any], taken: set[str | None], groups: Sequence[str]) -> tuple[str, ...]:
+def _text_fields(record: Record, taken: set[str | None], groups: Sequence[str]) -> tuple[str, ...]:
     """The fields that hold the texts: by their names, else the only one, else the one whose text is by far longest."""
     for pair in _PAIRS:  # a paragraph may be both: an input, and what clusters the questions on it
         if all(isinstance(record.get(name), str) and name not in taken for name in pair):
             return pair
     left = {name: value for name, value in record.items() if name not in {*taken, *groups}}
-    known = first_named(_TEXTS, left)
+    known = _first_named(_TEXTS, left)
     if known:
         return (known,)
     lengths = {name: _word_count(value) for name, value in left.items() if isinstance(value, str)}

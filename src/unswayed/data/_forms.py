@@ -4,20 +4,22 @@ messages, Inspect's messages as input, and BFCL's questions with functions).
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from unswayed.base.chat import calls_of, chat_inputs
 from unswayed.base.edits import to_bio
 from unswayed.base.errors import DataError, option
-from unswayed.base.values import Example, Json
-from unswayed.data._guess import FREE_GOLDS
-from unswayed.data._reader import Problem, ReadOptions, read_lines
+from unswayed.base.values import Example, Inputs, Json
+from unswayed.data._checks import FREE_GOLDS
+from unswayed.data._reader import Problem, ReadOptions, Record, read_lines
 
-Record = Mapping[str, Any]
-TOKENS = ("tokens", "words")
+_TOKENS = ("tokens", "words")
 _TAGS = ("tags", "ner_tags", "slots", "ner", "labels", "iob_tags", "bio_tags")
 _ENTITIES = ("entities", "ents", "spans")
 _SPANS = (*_ENTITIES, "label", "labels")
@@ -25,6 +27,9 @@ _TEXTS = ("text", "sentence", "utterance", "query", "content")
 _TYPES = ("label", "labels", "type", "entity_group", "entity", "tag")
 _TAG = re.compile(r"O|[BIESLUM]-\S+|[BI]")
 _JOINED = "\u00a0"  # stands for a space inside a token, as single spaces separate tokens
+_CHAT_GOLDS = FREE_GOLDS | {"gold", "label", "expected_output", "reference"}  # names of a column with the right answer
+_ANSWERS = "possible_answer"  # BFCL's folder of golds, beside its files of questions
+_decode = msgspec.json.Decoder().decode
 
 
 def record_of(row: Any) -> Any:
@@ -33,47 +38,136 @@ def record_of(row: Any) -> Any:
     return {"text": row[0], "entities": row[1]["entities"]} if is_pair and "entities" in row[1] else row
 
 
+def json_object(line: str, path: Path, number: int) -> dict[str, Any]:
+    """The object that a line of JSON is; a `DataError` where it is none."""
+    try:
+        record = _decode(line)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise DataError(json_problem(line, error)[0], path, number) from error
+    record = record_of(record)
+    if not isinstance(record, dict):
+        raise DataError(f"a row must be an object {{…}}, not {line.strip():.40}", path, number)
+    return record
+
+
+def json_problem(text: str, error: Exception) -> tuple[str, int | None]:
+    """What is wrong with a text that did not decode, and in which of its lines.
+
+    Python's laxer decoder distinguishes NaN from halves of characters, and knows the place.
+    """
+    try:
+        json.dumps(json.loads(text), ensure_ascii=False).encode()
+    except UnicodeEncodeError as surrogate:
+        broken = ord(surrogate.object[surrogate.start])
+        return f"the text holds half a character, \\u{broken:04x}, which can't be stored. Fix or remove it.", None
+    except json.JSONDecodeError as precise:  # some messages end in the *at* that comes next
+        what = precise.msg.removesuffix(" at")
+        return f"this is not valid JSON: {what} at column {precise.colno}.", precise.lineno
+    except (ValueError, RecursionError):
+        return f"this is not valid JSON: {error}.", None
+    return "this is not valid JSON: it holds NaN, Infinity or a number out of range. Give a label, or null.", None
+
+
+def naming_of(feature: Json) -> Callable[[Json], Json] | None:
+    """What turns the class numbers of a column into names, if it has such; `feature` is as `datasets` writes it."""
+    if isinstance(feature, list) and feature:  # how older versions write a list
+        feature = {"feature": feature[0]}
+    if not isinstance(feature, dict):
+        return None
+    names = feature.get("names")
+    if feature.get("_type") == "ClassLabel" and isinstance(names, list) and names:
+        by_number: dict[Json, Json] = {None: None, -1: None, **dict(enumerate(names))}
+        return by_number.__getitem__
+    inner = naming_of(feature["feature"]) if "feature" in feature else None
+    if inner is None:
+        return None
+    return lambda numbers: None if numbers is None else [inner(number) for number in numbers]
+
+
+class Form:
+    """Makes examples of the records of one file. What the first record is like decides for all."""
+
+    gold: str | None = None  # the field that holds it
+    guess = ""  # which fields were taken and which were not, in a sentence; none where the user chose, or it is plain
+
+    def __init__(self, options: ReadOptions) -> None:
+        self._options = options
+
+    def example(self, row: int, record: Record) -> Example:
+        """The example of one record; raises Problem if something is wrong with it."""
+        raise NotImplementedError
+
+    def examples(self, row: int, records: Sequence[Record]) -> list[Example] | None:
+        """What `example` gives for records that follow each other; None where they must be looked at one by one."""
+        return None
+
+    def _placed(self, row: int, record: Record, inputs: Inputs, gold: Json) -> Example:
+        """The example with the id and the groups of its record, either of which may be absent."""
+        options = self._options
+        groups = {name: str(record[name]) for name in options.groups if record.get(name) is not None}
+        return Example(row, id_text(record.get(options.id or "id")), inputs, gold, groups)
+
+
+def id_text(value: Any) -> str:
+    """The id as a text; empty where there is none."""
+    if type(value) is str:
+        return value
+    if value is None:
+        return ""
+    if type(value) is int:
+        return str(value)
+    raise Problem(f"an id must be a text or a whole number, not {value!r:.60}.")
+
+
 def is_bio_tag(tag: object) -> bool:
     """Is it a tag of BIO, IOB1, BIOES or BILOU?"""
     return isinstance(tag, str) and bool(_TAG.fullmatch(tag))
 
 
-def is_tagged_record(record: Record, options: ReadOptions, golds: Iterable[str]) -> bool:
-    """Does the row hold a tagged text? `golds` are the names of fields that would hold a label instead."""
-    if options.task not in (None, "tag", "slu"):
-        return False
-    if _tokens_field(record, options) is not None:
-        return _tags_field(record, options) is not None or not any(name in record for name in golds)
-    if _is_label_studio(record):
-        return True
-    text = _text_field(record, options)
-    if text is None:
-        return False
-    if _spans_field(record, options) is not None:
-        return True
-    tags = _tags_field(record, options)
-    if tags is None or ("intent" in record and options.task != "tag"):
-        return False
-    if options.task == "tag":
-        return True
-    values = record[tags].split() if isinstance(record[tags], str) else record[tags]
-    plain = tags == "slots" or (isinstance(values, list) and bool(values) and all(map(is_bio_tag, values)))
-    chosen = options.gold == tags and (tags == "slots" or isinstance(record[tags], list))
-    return plain and (chosen or (not options.gold and not any(name in record for name in golds)))
-
-
-class TaggedForm:
-    """Makes examples of tagged rows; what the first `record` is like decides for all of them."""
+class TaggedForm(Form):
+    """Tagged texts: tokens with a tag each, a text with entities, or Label Studio's tasks."""
 
     def __init__(self, record: Record, options: ReadOptions) -> None:
-        self._options = options
-        self._studio = _is_label_studio(record) and not _tokens_field(record, options)
-        self._tokens = _tokens_field(record, options)
-        self._text = _text_field(record["data"] if self._studio else record, options)
-        self._spans = None if self._tokens or self._studio else _spans_field(record, options)
-        self.gold = self._spans or (None if self._studio else _tags_field(record, options))
+        super().__init__(options)
+        one = options.inputs if len(options.inputs) == 1 else ()
+        names = [name for name in _TOKENS if options.inputs in ((), (name,))]
+        self._tokens = next((name for name in (*names, *one) if _are_tokens(record.get(name))), None)
+        self._studio = not self._tokens and isinstance(record.get("data"), dict)
+        self._studio = self._studio and isinstance(record.get("annotations"), list)
+        holder = record["data"] if self._studio else record
+        texts = [name for name, value in holder.items() if isinstance(value, str)]
+        self._text = next((name for name in (one if options.inputs else _TEXTS) if name in texts), None)
+        if self._text is None and not options.inputs and len(texts) == 1:
+            self._text = texts[0]
+        self._spans = self._tags = None
+        if not self._tokens and not self._studio:
+            spans = (options.gold,) if options.gold else _SPANS
+            self._spans = next((name for name in spans if _are_spans(record.get(name), name in _ENTITIES)), None)
+        if not self._studio:
+            tags = (options.gold,) if options.gold else _TAGS
+            self._tags = next((name for name in tags if isinstance(record.get(name), (list, str))), None)
+            if not options.gold and not self._tags and record.get("slots") is not None:
+                self._tags = "slots"
+        self.gold = self._spans or self._tags
         intent = options.task != "tag" and self._tokens is not None and isinstance(record.get("intent"), str)
-        self._intent = intent or options.task == "slu"
+        self._has_intent = (intent or options.task == "slu") and not self._spans and not self._studio
+
+    def fits(self, record: Record, golds: Iterable[str]) -> bool:
+        """Does the row hold a tagged text? `golds` are the names of fields that would hold a label instead."""
+        options, tags = self._options, self._tags
+        if options.task not in (None, "tag", "slu"):
+            return False
+        labelled = any(name in record for name in golds)
+        if self._tokens:
+            return tags is not None or not labelled
+        if self._studio or self._text is None or self._spans:
+            return self._studio or self._text is not None
+        if tags is None or ("intent" in record and options.task != "tag"):
+            return False
+        values = record[tags].split() if isinstance(record[tags], str) else record[tags]
+        plain = tags == "slots" or (isinstance(values, list) and bool(values) and all(map(is_bio_tag, values)))
+        chosen = options.gold == tags and (tags == "slots" or isinstance(record[tags], list))
+        return options.task == "tag" or (plain and (chosen or (not options.gold and not labelled)))
 
     def example(self, row: int, record: Record) -> Example:
         gold: Json
@@ -83,26 +177,22 @@ class TaggedForm:
         elif self._tokens is not None:
             tokens = _list_field(record, self._tokens)
             text, gold = join_tokens(tokens), None
-            if self.gold is not None or self._options.task is not None:
-                gold = {"tags": bio_tags(self._tags(record), len(tokens))}
+            if self._tags is not None or self._options.task is not None:
+                gold = {"tags": bio_tags(self._tags_of(record), len(tokens))}
         elif self._spans is not None:
             text = _string_field(record, self._text)
             gold = {"entities": entities_of(_list_field(record, self._spans), text)}
         else:
-            text, tags = _string_field(record, self._text), self._tags(record)
+            text, tags = _string_field(record, self._text), self._tags_of(record)
             words = text.split()
             text = " ".join(words) if len(words) == len(tags) else text
             gold = {"tags": bio_tags(tags, text.count(" ") + 1)}
-        if self._intent and self._spans is None and not self._studio:
+        if self._has_intent:
             intent = record.get("intent")
             if not isinstance(intent, str):
                 raise Problem(f"intent must be a text, not {intent!r:.60}.")
             gold = {"intent": intent, "slots": gold["tags"]}
-        id = record.get(self._options.id or "id")
-        if not isinstance(id, str | int | None) or isinstance(id, bool):
-            raise Problem(f"an id must be a text or a whole number, not {id!r:.60}.")
-        groups = {name: str(record[name]) for name in self._options.groups if record.get(name) is not None}
-        return Example(row, "" if id is None else str(id), {"text": text}, gold, groups)
+        return self._placed(row, record, {"text": text}, gold)
 
     def _studio_text(self, record: Record) -> tuple[str, list[Any]]:
         """The text of a task of Label Studio, and the entities of its first annotation that was not cancelled."""
@@ -116,14 +206,14 @@ class TaggedForm:
         results = [one for one in made[0]["result"] if isinstance(one, dict)]
         return text, [one.get("value") for one in results if one.get("type") == "labels"]
 
-    def _tags(self, record: Record) -> list[Any]:
-        if self.gold is None:
+    def _tags_of(self, record: Record) -> list[Any]:
+        if self._tags is None:
             raise Problem(
                 f"there are tokens, but no tags ({', '.join(_TAGS[:3])}, …). "
                 f"Choose the field of the tags with {option('gold')}."
             )
-        tags = record.get(self.gold)
-        return tags.split() if isinstance(tags, str) else _list_field(record, self.gold)
+        tags = record.get(self._tags)
+        return tags.split() if isinstance(tags, str) else _list_field(record, self._tags)
 
 
 def join_tokens(tokens: Sequence[Any]) -> str:
@@ -181,53 +271,23 @@ def entities_of(spans: Sequence[Any], text: str) -> list[dict[str, Json]]:
     return sorted(found, key=lambda entity: (entity["start"], entity["end"], entity["label"]))
 
 
-def _tokens_field(record: Record, options: ReadOptions) -> str | None:
-    names = [name for name in TOKENS if not options.inputs or options.inputs == (name,)]
-    names += [name for name in options.inputs if len(options.inputs) == 1 and name not in names]
-    for name in names:
-        value = record.get(name)
-        if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
-            return name
-    return None
+def _are_tokens(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
 
 
-def _tags_field(record: Record, options: ReadOptions) -> str | None:
-    if options.gold:
-        return options.gold if isinstance(record.get(options.gold), (list, str)) else None
-    known = (name for name in _TAGS if isinstance(record.get(name), (list, str)))
-    return next(known, "slots" if record.get("slots") is not None else None)
-
-
-def _text_field(record: Record, options: ReadOptions) -> str | None:
-    names = options.inputs if len(options.inputs) == 1 else () if options.inputs else _TEXTS
-    known = next((name for name in names if isinstance(record.get(name), str)), None)
-    if known or options.inputs:
-        return known
-    texts = [name for name, value in record.items() if isinstance(value, str)]
-    return texts[0] if len(texts) == 1 else None
-
-
-def _spans_field(record: Record, options: ReadOptions) -> str | None:
-    """The field with a list of spans: objects with a start and a type, or triples of start, end and label."""
-    for name in (options.gold,) if options.gold else _SPANS:
-        spans = record.get(name)
-        if not isinstance(spans, list) or (not spans and name not in _ENTITIES):
-            continue
-        for span in spans:
-            if isinstance(span, dict):
-                fits = ("start" in span or "start_offset" in span) and any(name in span for name in _TYPES)
-            else:
-                triple = isinstance(span, (list, tuple)) and len(span) == 3
-                fits = triple and type(span[0]) is int and type(span[1]) is int and isinstance(span[2], str)
-            if not fits:
-                break
+def _are_spans(spans: Any, may_be_empty: bool) -> bool:
+    """Is it a list of objects with a start and a type, or of triples of start, end and label?"""
+    if not isinstance(spans, list) or (not spans and not may_be_empty):
+        return False
+    for span in spans:
+        if isinstance(span, dict):
+            fits = ("start" in span or "start_offset" in span) and any(name in span for name in _TYPES)
         else:
-            return name
-    return None
-
-
-def _is_label_studio(record: Record) -> bool:
-    return isinstance(record.get("data"), dict) and isinstance(record.get("annotations"), list)
+            triple = isinstance(span, (list, tuple)) and len(span) == 3
+            fits = triple and type(span[0]) is int and type(span[1]) is int and isinstance(span[2], str)
+        if not fits:
+            return False
+    return True
 
 
 def _string_field(record: Record, name: str | None) -> str:
@@ -237,8 +297,11 @@ def _string_field(record: Record, name: str | None) -> str:
     return value
 
 
-CHAT_GOLDS = FREE_GOLDS | {"gold", "label", "expected_output", "reference"}  # names of a column with the right answer
-ANSWERS = "possible_answer"  # BFCL's folder of golds, beside its files of questions
+def _list_field(record: Record, name: str) -> list[Any]:
+    value = record.get(name)
+    if not isinstance(value, list):
+        raise Problem(f"{name} must be a list, not {value!r:.60}.")
+    return value
 
 
 def is_chat_record(record: Record) -> bool:
@@ -255,37 +318,42 @@ def _is_bfcl(record: Record) -> bool:
     return isinstance(question, list) and bool(question) and _is_messages(question[0]) and "function" in record
 
 
-class ChatForm:
-    """Makes examples of rows with chats; what `record` is like decides for all rows."""
+class ChatForm(Form):
+    """Chats: messages, of which the last may be the gold, or a question of BFCL with its functions."""
 
     def __init__(self, record: Record, options: ReadOptions, path: Path) -> None:
-        self._options = options
+        super().__init__(options)
         self._bfcl = _is_bfcl(record)
-        self._golds = _read_bfcl_golds(path) if self._bfcl and options.gold is None else None
         self._messages = "messages" if "messages" in record else "input"
+        self._golds: dict[str, Json] | None = None  # of BFCL by id, from the file of the same name beside the questions
+        file = path.parent / _ANSWERS / path.name
+        if self._bfcl and options.gold is None and file.is_file():
+            self._golds = {}
+            for number, line in enumerate(read_lines(file), 1):
+                if not line.isspace():
+                    row = json_object(line, file, number)
+                    if not isinstance(row.get("id"), str) or not isinstance(row.get("ground_truth"), list):
+                        raise DataError("a row must have an id and a list ground_truth.", file, number)
+                    self._golds[row["id"]] = row["ground_truth"]
 
     def example(self, row: int, record: Record) -> Example:
+        messages: Json
         if self._bfcl:
             messages, tools, gold = self._bfcl_parts(record)
         else:
-            messages, tools = record.get(self._messages), record.get("tools") or record.get("functions")
-            gold = next((value for name, value in record.items() if name in CHAT_GOLDS and value is not None), None)
-            if self._messages == "messages" and _is_messages(messages):
-                assert isinstance(messages, list)
-                last = messages[-1]
-                if isinstance(last, dict) and last.get("role") == "assistant" and len(messages) > 1:
-                    messages, gold = messages[:-1], _reply_gold(last) if gold is None else gold
+            messages = record.get(self._messages)
+            tools = record.get("tools") or record.get("functions")
+            gold = next((value for name, value in record.items() if name in _CHAT_GOLDS and value is not None), None)
+            several = self._messages == "messages" and _is_messages(messages) and len(messages) > 1
+            if several and isinstance(messages[-1], dict) and messages[-1].get("role") == "assistant":
+                messages, gold = messages[:-1], _reply_gold(messages[-1]) if gold is None else gold
         if self._options.gold:
             gold = record.get(self._options.gold)
-        id = record.get(self._options.id or "id", "")
-        if not isinstance(id, str | int | None):
-            raise Problem(f"an id must be a text or a whole number, not {id!r:.60}.")
-        groups = {name: str(record[name]) for name in self._options.groups if record.get(name) is not None}
         try:
             inputs = chat_inputs(messages, tools, self._options.turn)
         except ValueError as error:
             raise Problem(f"{error}. Fix the row, or choose another turn with {option('turn')}.") from None
-        return Example(row, "" if id is None else str(id), inputs, gold, groups)
+        return self._placed(row, record, inputs, gold)
 
     def _bfcl_parts(self, record: Record) -> tuple[Json, Json, Json]:
         """The messages, tools and gold of a row of BFCL. Its tests of irrelevance are right without any call."""
@@ -297,7 +365,7 @@ class ChatForm:
             raise Problem(f"function must be a list of definitions, not {functions!r:.60}.")
         tools = [{"type": "function", "function": function} for function in functions]
         if self._golds is not None and id not in self._golds:
-            raise Problem(f"{ANSWERS} has no row with the id {id!r}.")
+            raise Problem(f"{_ANSWERS} has no row with the id {id!r}.")
         no_call: Json = [] if str(id).startswith(("irrelevance", "live_irrelevance")) else None
         return question[0], tools, self._golds[str(id)] if self._golds is not None else no_call
 
@@ -319,27 +387,3 @@ def _only_right(value: Json) -> Json:
     if not isinstance(value, list):
         return value
     return [_only_right(item) if isinstance(item, dict) else item for item in value]
-
-
-def _read_bfcl_golds(path: Path) -> dict[str, Json] | None:
-    """BFCL's golds by id, from the file of the same name in the folder beside the questions."""
-    from unswayed.data.jsonl import json_object
-
-    file = path.parent / ANSWERS / path.name
-    if not file.is_file():
-        return None
-    found = {}
-    for number, line in enumerate(read_lines(file), 1):
-        if not line.isspace():
-            row = json_object(line, file, number)
-            if not isinstance(row.get("id"), str) or not isinstance(row.get("ground_truth"), list):
-                raise DataError("a row must have an id and a list ground_truth.", file, number)
-            found[row["id"]] = row["ground_truth"]
-    return found
-
-
-def _list_field(record: Record, name: str) -> list[Any]:
-    value = record.get(name)
-    if not isinstance(value, list):
-        raise Problem(f"{name} must be a list, not {value!r:.60}.")
-    return value

@@ -1,30 +1,36 @@
-"""From a path to checked examples: finds the reader and guesses the task and language. And from a corpus, or from
-parallel data, that has people's versions of its texts, to a suite.
+"""From a path, or what is in memory, to checked examples: finds the reader and guesses the task and language.
+
+And from a corpus, or from parallel data, that has people's versions of its texts, to a suite.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from math import isnan
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from unswayed.base.errors import DataError, UsageError, nearest, option
 from unswayed.base.ids import content_id, file_hash
-from unswayed.base.language import SEVERAL, language_tag
 from unswayed.base.task import Task, task_named
-from unswayed.base.values import Example, Variant
-from unswayed.data._checks import Checks, LabelCounts
-from unswayed.data._guess import DataKind, TaskGuess, guess_data_task, identify_examples, language_notes, with_languages
-from unswayed.data._memory import read_memory
-from unswayed.data._reader import PlacedExample, Problem, ReadBlock, Reader, ReadOptions, readers
+from unswayed.base.values import Example, Json, Variant
+from unswayed.data._checks import Checks, DataKind, LabelCounts, TaskGuess, data_kind, guess_data_task, with_languages
+from unswayed.data._fields import KNOWN_FIELDS, Fields
+from unswayed.data._forms import naming_of
+from unswayed.data._reader import Problem, ReadBlock, Reader, ReadOptions, readers
 from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 
-_GUESSED_ROWS = 200  # examples looked at to guess the task and the language
+_GUESSED_ROWS = 200  # examples of a file looked at to guess the task and the language
 _SHOWN_PROBLEMS = 5  # bad rows in one message
-_SEARCHED_ROWS = 1_000  # rows read after the first bad one, to find more to show
+_SEARCHED_ROWS = 1_000  # rows of a file read after the first bad one, to find more to show
+_GROUP_ROWS = 10_000  # rows, to find slices
+_CHECKED_ROWS = 512  # rows in memory that are checked together
+_MAX_GROUPS, _MIN_ROWS_PER_GROUP = 20, 5
+_OWN_LABELS = ("tag", "slu")  # tasks whose labels are of words, so that a version has its own
 
 
 class Source(NamedTuple):
@@ -46,7 +52,7 @@ def read_examples(path: str | Path, options: ReadOptions | None = None) -> Itera
     reader = find_reader(path, options)  # at once, so that a wrong path raises here and not at the first example
 
     def examples() -> Iterator[Example]:
-        yield from _open_reader(path, options, reader).checked_examples()
+        yield from _open_file(path, options, reader).checked_examples()
 
     return examples()
 
@@ -54,7 +60,17 @@ def read_examples(path: str | Path, options: ReadOptions | None = None) -> Itera
 def task_and_language(path: str | Path, options: ReadOptions | None = None, language: str | None = None) -> DataKind:
     """The task and language of data: as chosen, or else guessed from its first examples."""
     path, options = Path(path), options or ReadOptions()
-    return _open_reader(path, options, find_reader(path, options)).kind(language)
+    return _open_file(path, options, find_reader(path, options)).kind(language)
+
+
+def examples_of(data: object, options: ReadOptions | None = None) -> list[Example]:
+    """Checked examples, numbered anew. `data` is one of
+
+    - texts: `["turn off the lights", …]`,
+    - Examples, or mappings such as `{"text": …, "label": …}`,
+    - a pandas or polars DataFrame, a `datasets.Dataset`, or another table that speaks Arrow.
+    """
+    return list(_open_memory(data, options or ReadOptions()).checked_examples())
 
 
 def open_source(data: object, options: ReadOptions | None = None, language: str | None = None) -> Source:
@@ -62,112 +78,207 @@ def open_source(data: object, options: ReadOptions | None = None, language: str 
     options = options or ReadOptions()
     if isinstance(data, (str, Path)):
         path = Path(data)
-        opened = _open_reader(path, options, find_reader(path, options))
+        opened = _open_file(path, options, find_reader(path, options))
         kind = opened.kind(language)
         return Source(kind, content_id_of(path), with_languages(opened.checked_examples(), kind, path))
-    examples, found, notes = read_memory(data, options)
-    kind = _data_kind(found, examples, language, notes)
+    opened = _open_memory(data, options)
+    examples = list(opened.checked_examples())
+    kind = opened.kind(language)
     examples = list(with_languages(examples, kind))
     return Source(kind, content_id([[e.id, e.inputs, e.gold, e.groups] for e in examples], size=16), examples)
 
 
 class _OpenSource(NamedTuple):
-    """A file of which the first examples were looked at; they are not read again."""
+    """Data of which the first examples were looked at; they are not read again."""
 
-    head: list[ReadBlock]
-    rest: Iterator[ReadBlock]
-    task: Task
+    first: list[Example]
+    blocks: Iterator[ReadBlock]  # of all examples
     path: Path
     options: ReadOptions
-    guessed: TaskGuess
+    guess: TaskGuess
     language: str
     notes: tuple[str, ...]
+    searched: int  # rows after the first bad one, to find more to show
 
     def kind(self, language: str | None) -> DataKind:
-        return _data_kind(self.guessed, _first_examples(self.head), language or self.language, self.notes)
+        return data_kind(self.guess, self.first, language or self.language, self.notes)
 
     def checked_examples(self) -> Iterator[Example]:
-        checks, labels = Checks(self.task, self.options.labels), LabelCounts(self.path, self.task, self.options)
-        blocks = chain(self.head, self.rest)
-        for block in blocks:
+        task = task_named(self.guess.task)
+        checks, labels = Checks(task, self.options.labels), LabelCounts(self.path, task, self.options)
+        for block in self.blocks:
             passed = checks.check_block(block.examples, block.lines)
             if passed is not None:
-                labels.add_each(passed)
+                labels.add(passed)
                 yield from passed
                 continue
             stream = block.placed()
-            for placed in stream:
+            for placed in stream:  # one by one, to find the row that is wrong
                 try:
                     example = checks.check_example(placed.example, placed.line)
                 except Problem as problem:
-                    later = chain(stream, chain.from_iterable(map(ReadBlock.placed, blocks)))
-                    raise _error_with_more(problem, placed, later, checks) from None
-                labels.add(example)
+                    # The bad rows soon after it are shown as well, so that they can be fixed together.
+                    shown = [str(problem)]
+                    later = chain(stream, chain.from_iterable(map(ReadBlock.placed, self.blocks)))
+                    try:
+                        for another in islice(later, self.searched):
+                            try:
+                                checks.check_example(another.example, another.line)
+                            except Problem as more:
+                                shown.append(str(DataError(str(more), another.file, another.line)))
+                            if len(shown) == _SHOWN_PROBLEMS:
+                                break
+                    except DataError as error:
+                        shown.append(str(error))
+                    raise DataError("\n".join(shown), placed.file, placed.line) from None
+                labels.add([example])
                 yield example
         labels.check()
 
 
-def _raise(error: DataError) -> ReadBlock:
-    raise error
-
-
-def _open_reader(path: Path, options: ReadOptions, reader: Reader) -> _OpenSource:
+def _open_file(path: Path, options: ReadOptions, reader: Reader) -> _OpenSource:
     """Reads as many examples as the guesses need. A bad row among them is raised only when the rest is read."""
-    rest = reader.blocks(path, options)
-    head: list[ReadBlock] = []
+    blocks, head = reader.blocks(path, options), list[ReadBlock]()
+    first: list[Example] = []
+    failed: DataError | None = None
     try:
-        while len(_first_examples(head)) < _GUESSED_ROWS and (block := next(rest, None)):
+        while len(first) < _GUESSED_ROWS and (block := next(blocks, None)):
             head.append(block)
+            first += block.examples
     except DataError as error:
-        if not _first_examples(head):
-            raise
-        rest = map(_raise, [error])
-    first = _first_examples(head)
+        failed = error
     if not first:
-        raise DataError("is empty: there is no example in it.", path)
-    gold = reader.fields.gold if reader.fields else None
-    found = guess_data_task(first, gold, options.task or reader.task, reader.equivalent)
-    notes = reader.fields.guessed(path) if reader.fields else ()
-    return _OpenSource(head, rest, task_named(found.task), path, options, found, reader.language, notes)
+        raise failed or DataError("is empty: there is no example in it.", path)
+
+    def all_blocks() -> Iterator[ReadBlock]:
+        yield from head
+        if failed is not None:
+            raise failed
+        yield from blocks
+
+    first = first[:_GUESSED_ROWS]
+    gold, notes = (reader.fields.gold, reader.fields.guessed(path)) if reader.fields else (None, ())
+    guess = guess_data_task(first, gold, options.task or reader.task, reader.equivalent)
+    return _OpenSource(first, all_blocks(), path, options, guess, reader.language, notes, _SEARCHED_ROWS)
 
 
-def _data_kind(
-    found: TaskGuess, examples: Sequence[Example], language: str | None, notes: tuple[str, ...] = ()
-) -> DataKind:
-    tag = language_tag(language) if language else ""
-    if tag and tag != SEVERAL:
-        return DataKind(found.task, tag, False, found.compared, notes)
-    of = identify_examples(examples, found.task)
-    return DataKind(found.task, of, not tag, found.compared, (*notes, *language_notes(of)))
+def _open_memory(data: object, options: ReadOptions) -> _OpenSource:
+    # What messages call the data, as they call a file by its path.
+    place = Path("<examples>" if isinstance(data, (Sequence, Iterator)) else f"<{type(data).__name__}>")
+    fields = Fields(options)
+    used = {*options.inputs, options.gold, options.id, *options.groups, *KNOWN_FIELDS}
+    names = Counter(map(str, data.columns if _library_of(data) == "pandas" and hasattr(data, "columns") else ()))
+    twice = next((name for name, count in names.items() if count > 1 and name in used), None)
+    if twice is not None:
+        raise DataError(f"{names[twice]} columns are named {twice!r}. Rename or drop all but one.", place)
+    examples: list[Example] = []
+    for row, record in enumerate(_records_of(data)):
+        if isinstance(record, Example):
+            examples.append(msgspec.structs.replace(record, row=row))
+        elif isinstance(record, str):
+            examples.append(fields.example(row, {"text": str(record)}, place, row + 1))
+        elif isinstance(record, Mapping):  # numpy's texts, numbers and arrays become Python's own
+            cells = {str(name): v.tolist() if hasattr(v, "tolist") else v for name, v in record.items()}
+            examples.append(fields.example(row, cells, place, row + 1))
+        else:
+            kind = type(record).__qualname__
+            raise DataError(f"this must be a text, a mapping or an Example, not {kind}.", place, row + 1)
+    if not examples:
+        raise DataError("there are no examples.", place)
+    guess = guess_data_task(examples, fields.gold, options.task)
+    blocks = (examples[at : at + _CHECKED_ROWS] for at in range(0, len(examples), _CHECKED_ROWS))
+    placed = (ReadBlock(some, [place] * len(some), [example.row + 1 for example in some]) for some in blocks)
+    return _OpenSource(examples, placed, place, options, guess, "", fields.guessed(place), 0)
+
+
+def likely_groups(data: Any, taken: Collection[str | None]) -> tuple[str, ...]:
+    """The columns of a table or of a list of records to slice results by: those of few values that are nothing else.
+
+    `taken` are the columns that the user chose for something else. Files have none of these.
+    """
+    head: Iterable[Any] = ()  # an iterator can be read only once, so it has none
+    if isinstance(data, (list, tuple)):
+        head = data[:_GROUP_ROWS]
+    elif (
+        _library_of(data) in ("pandas", "polars", "datasets")
+        and (hasattr(data, "columns") or hasattr(data, "column_names"))
+        and not isinstance(data, dict)
+    ):
+        head = _records_of(data.head(_GROUP_ROWS) if hasattr(data, "head") else data.take(_GROUP_ROWS))
+    rows = [row for row in head if isinstance(row, Mapping)]
+    known = {*(name for name in taken if isinstance(name, str)), *KNOWN_FIELDS}  # a wrong name is refused later
+    found = []
+    for name in rows[0] if rows else ():
+        if known.isdisjoint((name, str(name).casefold())) and all(name in row for row in rows):
+            values = [row[name] for row in rows if row[name] is not None]
+            few = min(_MAX_GROUPS, len(values) // _MIN_ROWS_PER_GROUP)
+            if all(isinstance(value, (str, int)) for value in values) and 2 <= len(set(values)) <= few:
+                found.append(name)
+    return tuple(found)
+
+
+def _library_of(data: object) -> str:
+    """The library that the data's type comes from. None is imported: who has a DataFrame has its library."""
+    return type(data).__module__.partition(".")[0]
+
+
+def _records_of(data: Any) -> Iterator[Any]:
+    """The rows of whatever holds them."""
+    library = _library_of(data)
+    if library == "datasets":
+        if isinstance(data, dict):
+            raise UsageError(
+                f"This DatasetDict has the splits {', '.join(data)}. Choose one, as in data[{next(iter(data))!r}]."
+            )
+        features: dict[str, Json] = {}
+        if hasattr(data, "column_names"):  # else it is a column of texts
+            features = {} if data.features is None else data.features.to_dict()
+        namings = {column: name_of for column, feature in features.items() if (name_of := naming_of(feature))}
+        for row in data:
+            for column, name_of in namings.items():
+                row[column] = name_of(row[column])
+            yield row
+    elif library == "pandas" and hasattr(data, "columns"):
+        columns = []
+        for at in range(len(data.columns)):
+            cells = [_json_cell(value) for value in data.iloc[:, at].tolist()]
+            # pandas makes whole numbers floats beside a missing one
+            floats = [cell for cell in cells if cell is not None]
+            if len(floats) < len(cells) and all(type(cell) is float and cell.is_integer() for cell in floats):
+                cells = [None if cell is None else int(cell) for cell in cells]
+            columns.append(cells)
+        names = [str(name) for name in data.columns]
+        yield from (dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True))
+    elif library == "polars":
+        whole = data.collect() if hasattr(data, "collect") else data
+        yield from whole.iter_rows(named=True) if hasattr(whole, "iter_rows") else whole
+    elif library != "pandas" and hasattr(data, "__arrow_c_stream__"):
+        from arro3.core import Table
+
+        for batch in Table.from_arrow(data).to_batches():
+            names = batch.schema.names
+            rows = zip(*(batch[name].to_pylist() for name in names), strict=True)
+            yield from (dict(zip(names, cells, strict=True)) for cells in rows)
+    elif isinstance(data, (str, bytes, Mapping)) or not isinstance(data, Iterable):
+        raise UsageError(
+            f"data must be a path, a list of texts or records, a DataFrame or a Dataset, not {type(data).__qualname__}."
+        )
+    else:
+        yield from data
+
+
+def _json_cell(value: Any) -> Any:
+    """A cell as JSON has it: arrays as lists, and None for pandas' several kinds of nothing."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    nothing = type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and isnan(value))
+    return None if nothing else value
 
 
 def content_id_of(path: Path) -> str:
     """An id of a file's bytes, or of those of all files in a folder."""
     files = sorted(f for f in path.rglob("*") if f.is_file()) if path.is_dir() else [path]
     return content_id([[file.name, file_hash(file)] for file in files], size=16)
-
-
-def _first_examples(blocks: Iterable[ReadBlock]) -> list[Example]:
-    """The examples that are looked at."""
-    return list(islice(chain.from_iterable(block.examples for block in blocks), _GUESSED_ROWS))
-
-
-def _error_with_more(
-    problem: Problem, placed: PlacedExample, stream: Iterator[PlacedExample], checks: Checks
-) -> DataError:
-    """The error for a bad row, with the bad rows soon after it, so that they can be fixed together."""
-    more = []
-    try:
-        for later in islice(stream, _SEARCHED_ROWS):
-            try:
-                checks.check_example(later.example, later.line)
-            except Problem as another:
-                more.append(str(DataError(str(another), later.file, later.line)))
-            if len(more) == _SHOWN_PROBLEMS - 1:
-                break
-    except DataError as error:
-        more.append(str(error))
-    return DataError("\n".join([str(problem), *more]), placed.file, placed.line)
 
 
 def find_reader(path: Path, options: ReadOptions) -> Reader:
@@ -238,9 +349,6 @@ def import_corpus(
         plan=plan_id("corpus", source, options),
     )
     return write_suite(to, manifest, lambda: examples, variants, overwrite)
-
-
-_OWN_LABELS = ("tag", "slu")  # tasks whose labels are of words, so that a version has its own
 
 
 def import_versions(

@@ -9,38 +9,26 @@ from pathlib import Path
 from typing import Any
 
 from unswayed.base.errors import DataError, MissingExtra, UnknownName, UsageError, option
-from unswayed.base.values import Example
-from unswayed.data._encoding import open_bytes
-from unswayed.data._fields import Fields
-from unswayed.data._reader import Reader, ReadOptions
+from unswayed.data._fields import RecordReader
+from unswayed.data._reader import MAX_UNPACKED_RATIO, UNPACKED_BYTES, ReadOptions, Record, open_bytes
 from unswayed.data.table import refuse_repeated
 
-_MAX_UNPACKED_RATIO, _UNPACKED_BYTES = (
-    200,
-    64 << 20,
-)  # what grows more when unpacked, and beyond this size, is no workbook
 
-
-class Excel(Reader):
+class Excel(RecordReader):
     """The only sheet with cells, or the one that is named. Numbers and dates become texts, as in CSV."""
 
     suffixes = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+    cells = True
 
-    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
-        self.file = path
+    def records(self, path: Path, options: ReadOptions) -> Iterator[Record]:
         rows = _read_sheet(path, options.sheet)
         header = [_cell_text(cell) for cell in rows[0]] if rows else []
         refuse_repeated(header, path)
-        self.fields = fields = Fields(options, cells=True)
-        row = 0
         for line, cells in enumerate(rows[1:], 2):
             texts = [_cell_text(cell) for cell in cells]
-            if not any(texts):
-                continue
-            self.line = line
-            record = {name: text for name, text in zip(header, texts, strict=False) if name}
-            yield fields.example(row, record, path, line)
-            row += 1
+            if any(texts):
+                self.line = line
+                yield {name: text for name, text in zip(header, texts, strict=False) if name}
 
 
 def _read_sheet(path: Path, wanted: str | None) -> list[list[Any]]:
@@ -54,9 +42,9 @@ def _read_sheet(path: Path, wanted: str | None) -> list[list[Any]]:
                 size = sum(part.file_size for part in zipfile.ZipFile(file).infolist())
             except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
                 raise DataError(f"this is not a whole workbook ({error}).", path) from error
-            if size > max(_UNPACKED_BYTES, _MAX_UNPACKED_RATIO * path.stat().st_size):
+            if size > max(UNPACKED_BYTES, MAX_UNPACKED_RATIO * path.stat().st_size):
                 raise DataError(
-                    f"unpacked, the workbook is more than {_MAX_UNPACKED_RATIO} times as large, as none is.", path
+                    f"unpacked, the workbook is more than {MAX_UNPACKED_RATIO} times as large, as none is.", path
                 )
     try:
         with open_bytes(path) as file:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from unswayed.base.errors import DataError, StoredFileError, nearest
+from unswayed.base.errors import DataError, nearest
 from unswayed.base.json import decode
-from unswayed.base.values import Example, Json
-from unswayed.data._encoding import as_data_error
-from unswayed.data._fields import Fields
-from unswayed.data._reader import Reader, ReadOptions, open_bytes
+from unswayed.data._fields import RecordReader
+from unswayed.data._forms import naming_of
+from unswayed.data._reader import ReadOptions, Record, as_data_errors, open_bytes
 from unswayed.storage.parquet import ROWS_AT_ONCE, bounded
 from unswayed.storage.untrusted_files import read_bounded
-
-Naming = Callable[[Json], Json]
 
 
 class _ArrowFile(msgspec.Struct):
@@ -30,14 +27,13 @@ class _DatasetState(msgspec.Struct):
     files: list[_ArrowFile] | None = msgspec.field(name="_data_files", default=None)
 
 
-class Hf(Reader):
+class Hf(RecordReader):
     """A dataset, or one split of a dataset dictionary as `folder/split`. Class numbers become their names."""
 
     def accepts(self, path: Path) -> bool:
         return any((path / name).is_file() for name in ("state.json", "dataset_dict.json"))
 
-    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
-        self.file = path
+    def records(self, path: Path, options: ReadOptions) -> Iterator[Record]:
         if (path / "dataset_dict.json").is_file():
             splits = [str(split) for split in _read_json(path / "dataset_dict.json").get("splits") or []]
             if not splits:
@@ -60,7 +56,6 @@ class Hf(Reader):
         absent = next((name for name in names if name not in inside), None)  # or it leads out of the folder
         if absent is not None:
             raise DataError(f"state.json names {absent:.200}, which is not here. Copy the folder again, whole.", path)
-        self.fields = fields = Fields(options)
         for name in names:
             for columns in _read_columns(path / name):
                 for column in naming.keys() & columns.keys():
@@ -68,42 +63,22 @@ class Hf(Reader):
                         for at, value in enumerate(columns[column]):
                             columns[column][at] = naming[column](value)
                     except (LookupError, TypeError) as error:
-                        raise DataError(
-                            f"{column} {value!r} has no name in dataset_info.json.", path, self.line + at + 1
-                        ) from error
+                        what = f"{column} {value!r} has no name in dataset_info.json."
+                        raise DataError(what, path, self.line + at + 1) from error
                 for cells in zip(*columns.values(), strict=True):
                     self.line += 1
-                    record = dict(zip(columns, cells, strict=True))
-                    yield fields.example(self.line - 1, record, path, self.line)
-
-
-def naming_of(feature: Json) -> Naming | None:
-    """What turns the class numbers of a column into names, if it has such; `feature` is as `datasets` writes it."""
-    if isinstance(feature, list) and feature:  # how older versions write a list
-        feature = {"feature": feature[0]}
-    if not isinstance(feature, dict):
-        return None
-    names = feature.get("names")
-    if feature.get("_type") == "ClassLabel" and isinstance(names, list) and names:
-        by_number: dict[Json, Json] = {None: None, -1: None, **dict(enumerate(names))}
-        return by_number.__getitem__
-    inner = naming_of(feature["feature"]) if "feature" in feature else None
-    if inner is None:
-        return None
-    return lambda numbers: None if numbers is None else [inner(number) for number in numbers]
+                    yield dict(zip(columns, cells, strict=True))
 
 
 def _read_columns(file: Path) -> Iterator[dict[str, list[Any]]]:
     from arro3.io import read_ipc_stream
 
     try:
-        with open_bytes(file) as opened:
+        with as_data_errors(file), open_bytes(file) as opened:
             for whole in read_ipc_stream(opened):
                 for at in range(0, whole.num_rows, ROWS_AT_ONCE):  # some columns need no bytes for any number of rows
                     batch = bounded(file, whole.slice(at, min(ROWS_AT_ONCE, whole.num_rows - at)))
                     yield {name: list(batch[name].to_pylist()) for name in batch.schema.names}
-    except StoredFileError as error:
-        raise as_data_error(error, file) from error
     except (GeneratorExit, KeyboardInterrupt, SystemExit, MemoryError, DataError):
         raise
     except BaseException as error:  # the native reader panics on some damaged files
@@ -112,9 +87,8 @@ def _read_columns(file: Path) -> Iterator[dict[str, list[Any]]]:
 
 def _read_json(file: Path) -> dict[str, Any]:
     try:
-        return decode(read_bounded(file), dict[str, Any])
-    except StoredFileError as error:
-        raise as_data_error(error, file) from error
+        with as_data_errors(file):
+            return decode(read_bounded(file), dict[str, Any])
     except FileNotFoundError as error:
         raise DataError("this file is missing, so the folder is not a whole dataset.", file) from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

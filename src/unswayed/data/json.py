@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from unswayed.base.errors import DataError
-from unswayed.base.values import Example
-from unswayed.data._encoding import open_bytes, read_text
-from unswayed.data._fields import Fields
-from unswayed.data._forms import record_of
-from unswayed.data._reader import Reader, ReadOptions
-from unswayed.data.jsonl import SPLITS, WRAPPED, json_problem
+from unswayed.data._fields import RecordReader
+from unswayed.data._forms import json_problem, record_of
+from unswayed.data._reader import ReadOptions, Record, open_bytes, read_lines
+from unswayed.data.jsonl import SPLITS, WRAPPED
 
 _ROW_FIELDS = ("data", "rows", "examples", "items", "records", "instances", "samples")
 
 
-class Json(Reader):
+class Json(RecordReader):
     """`[{"text": …, "label": …}, …]`. `line` counts the rows, as such a file is often a single line."""
 
     suffixes = (".json",)
@@ -33,38 +30,32 @@ class Json(Reader):
         wide = start.count(0) * 4 > len(start) > 0
         return wide or start.startswith(b"[") or bool(WRAPPED.match(start) or SPLITS.match(start)) or not start
 
-    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
-        self.file = path
-        self.fields = fields = Fields(options)
-        for row, record in enumerate(_read_rows(path, options)):
-            self.line, record = row + 1, record_of(record)
+    def records(self, path: Path, options: ReadOptions) -> Iterator[Record]:
+        text = "".join(read_lines(path, options.encoding))
+        if not text.strip():
+            return
+        try:
+            found = msgspec.json.decode(text)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            what, line = json_problem(text, error)
+            raise DataError(what, path, line) from error
+        if isinstance(found, dict):
+            holder = next((name for name in _ROW_FIELDS if isinstance(found.get(name), list)), None)
+            lists = [name for name, rows in found.items() if isinstance(rows, list) and rows]
+            if holder is None and len(lists) > 1:
+                what = (
+                    f"it holds several lists of rows: {', '.join(lists)}. Save the one you want in a file of its own."
+                )
+                raise DataError(what, path)
+            if holder is None:
+                names = ", ".join(map(repr, found)) or "nothing"
+                what = f"the rows must be in a list, under one of {', '.join(_ROW_FIELDS)}; it holds {names}."
+                raise DataError(what, path)
+            found = found[holder]
+        if not isinstance(found, list):
+            raise DataError(f"this must be a list of rows, not {text.strip():.40}", path)
+        for row, record in enumerate(map(record_of, found), 1):
             if not isinstance(record, dict):
-                raise DataError(f"row {self.line} must be an object {{…}}, not {record!r:.40}", path, self.line)
-            yield fields.example(row, record, path, self.line)
-
-
-def _read_rows(path: Path, options: ReadOptions) -> list[Any]:
-    text = read_text(path, options.encoding)
-    if not text.strip():
-        return []
-    try:
-        found = msgspec.json.decode(text)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        what, line = json_problem(text, error)
-        raise DataError(what, path, line) from error
-    if isinstance(found, dict):
-        holder = next((name for name in _ROW_FIELDS if isinstance(found.get(name), list)), None)
-        lists = [name for name, rows in found.items() if isinstance(rows, list) and rows]
-        if holder is None and len(lists) > 1:
-            raise DataError(
-                f"it holds several lists of rows: {', '.join(lists)}. Save the one you want in a file of its own.", path
-            )
-        if holder is None:
-            names = ", ".join(map(repr, found)) or "nothing"
-            raise DataError(
-                f"the rows must be in a list, under one of {', '.join(_ROW_FIELDS)}; it holds {names}.", path
-            )
-        found = found[holder]
-    if not isinstance(found, list):
-        raise DataError(f"this must be a list of rows, not {text.strip():.40}", path)
-    return found
+                raise DataError(f"row {row} must be an object {{…}}, not {record!r:.40}", path, row)
+            self.line = row
+            yield record

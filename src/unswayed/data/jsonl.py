@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from unswayed.base.errors import DataError
 from unswayed.base.values import Example
-from unswayed.data._encoding import read_line_blocks, suffix_of
-from unswayed.data._fields import Fields
-from unswayed.data._forms import record_of
-from unswayed.data._reader import ReadBlock, Reader, ReadOptions, open_bytes
+from unswayed.data._fields import Fields, RecordReader
+from unswayed.data._forms import json_object
+from unswayed.data._reader import ReadBlock, ReadOptions, open_bytes, read_line_blocks, suffix_of
 
 # one object that holds the rows in a list, such as {"version": 1, "data": [{…}]}
 WRAPPED = re.compile(
@@ -28,11 +24,10 @@ SPLITS = re.compile(rb'\s*\{\s*"(?:train|training|dev|valid|validation|test)"\s*
 _decode = msgspec.json.Decoder().decode
 
 
-class Jsonl(Reader):
+class Jsonl(RecordReader):
     """`{"inputs": {…}, "gold": …}` or `{"text": …, "label": …}` a line; blank lines are passed over."""
 
     suffixes = (".jsonl", ".ndjson", ".json-lines", ".jsonlines")
-    fields: Fields
 
     def accepts(self, path: Path) -> bool:
         if super().accepts(path) or not path.is_file() or suffix_of(path) != ".json":
@@ -79,33 +74,3 @@ class Jsonl(Reader):
                 self.line = number
                 yield self.fields.example(row, json_object(line, self.file, number), self.file, number)
                 row += 1
-
-
-def json_object(line: str, path: Path, number: int) -> dict[str, Any]:
-    """The object that a line of JSON is; a `DataError` where it is none."""
-    try:
-        record = _decode(line)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise DataError(json_problem(line, error)[0], path, number) from error
-    record = record_of(record)
-    if not isinstance(record, dict):
-        raise DataError(f"a row must be an object {{…}}, not {line.strip():.40}", path, number)
-    return record
-
-
-def json_problem(text: str, error: Exception) -> tuple[str, int | None]:
-    """What is wrong with a text that did not decode, and in which of its lines.
-
-    Python's laxer decoder distinguishes NaN from halves of characters, and knows the place.
-    """
-    try:
-        json.dumps(json.loads(text), ensure_ascii=False).encode()
-    except UnicodeEncodeError as surrogate:
-        broken = ord(surrogate.object[surrogate.start])
-        return f"the text holds half a character, \\u{broken:04x}, which can't be stored. Fix or remove it.", None
-    except json.JSONDecodeError as precise:  # some messages end in the *at* that comes next
-        what = precise.msg.removesuffix(" at")
-        return f"this is not valid JSON: {what} at column {precise.colno}.", precise.lineno
-    except (ValueError, RecursionError):
-        return f"this is not valid JSON: {error}.", None
-    return "this is not valid JSON: it holds NaN, Infinity or a number out of range. Give a label, or null.", None

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.base.errors import DataError, StoredFileError
+from unswayed.base.errors import DataError
 from unswayed.base.json import decode
-from unswayed.base.values import Example, Json
-from unswayed.data._encoding import as_data_error
-from unswayed.data._fields import Fields
-from unswayed.data._reader import Reader, ReadOptions
-from unswayed.data.hf import naming_of
+from unswayed.base.values import Json
+from unswayed.data._fields import RecordReader
+from unswayed.data._forms import naming_of
+from unswayed.data._reader import ReadOptions, Record, as_data_errors
 from unswayed.storage.parquet import read_batches, read_metadata
 
 
@@ -25,15 +24,13 @@ class _Metadata(msgspec.Struct, frozen=True):
     info: _DatasetInfo = _DatasetInfo()
 
 
-class Parquet(Reader):
+class Parquet(RecordReader):
     """A row an example; a column may be a struct, as `inputs` and `gold` are in unswayed's own form."""
 
     suffixes = (".parquet", ".pq")
 
-    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
-        self.file = path
-        self.fields = fields = Fields(options)
-        try:
+    def records(self, path: Path, options: ReadOptions) -> Iterator[Record]:
+        with as_data_errors(path):
             try:  # class numbers become names, where Hugging Face `datasets` or `unswayed export` noted them
                 about = decode(read_metadata(path).get("huggingface", "{}").encode(), _Metadata)
             except msgspec.MsgspecError:
@@ -48,7 +45,4 @@ class Parquet(Reader):
                         raise DataError(f"{column} has a class number without a name.", path) from error
                 for cells in zip(*columns.values(), strict=True):
                     self.line += 1
-                    record = dict(zip(names, cells, strict=True))
-                    yield fields.example(self.line - 1, record, path, self.line)
-        except StoredFileError as error:
-            raise as_data_error(error, path) from error
+                    yield dict(zip(names, cells, strict=True))

@@ -9,7 +9,7 @@ from typing import Any
 
 from unswayed.base.errors import DataError, MissingExtra
 from unswayed.base.values import Example, Json
-from unswayed.data._reader import Reader, ReadOptions, open_bytes
+from unswayed.data._reader import Problem, Reader, ReadOptions, open_bytes
 
 _EXACT = ("equals",)
 _CONTAINS = ("contains", "icontains", "contains-any", "icontains-any")
@@ -33,58 +33,50 @@ class Promptfoo(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
-        tests = _read_tests(path)
+        try:
+            import yaml  # type: ignore[import-untyped]
+        except ImportError as error:
+            raise MissingExtra("promptfoo's YAML", "yaml") from error
+        with open_bytes(path) as file:
+            try:
+                found = yaml.safe_load(file)
+            except (yaml.YAMLError, ValueError, RecursionError) as error:
+                raise DataError(f"this is not YAML: {' '.join(str(error).split())}.", path) from error
+        tests = found.get("tests") if isinstance(found, Mapping) else found
+        if not isinstance(tests, list):
+            raise DataError("tests must be a list in this file; tests in another file are not read.", path)
         kinds = {check.get("type") for test in tests for check in _checks_of(test)} & {*_EXACT, *_CONTAINS}
         self.equivalent = "exact" if kinds == set(_EXACT) else "contains"
-        for row, test in enumerate(tests):
-            self.line = row + 1
-            yield self._example_of(row, test, options)
+        for self.line, test in enumerate(tests, 1):
+            try:
+                example = _example_of(self.line, test, options)
+            except Problem as problem:
+                raise DataError(f"{problem}.", path) from None
+            yield example
 
-    def _example_of(self, row: int, test: Json, options: ReadOptions) -> Example:
-        given = test.get("vars") if isinstance(test, Mapping) else None
-        if not isinstance(given, Mapping) or not given:
-            raise self._data_error(f"test {row + 1} has no vars, such as {{question: …}}")
-        names = options.inputs or tuple(name for name in given if name not in (options.gold, *options.groups))
-        for name in names:
-            if name not in given:
-                raise self._data_error(f"test {row + 1} has no variable {name!r}")
-        inputs = {str(name): self._variable_text(row, str(name), given[name]) for name in names}
-        if options.gold:
-            gold = given.get(options.gold)
-        else:
-            known = (c.get("value") for c in _checks_of(test) if c.get("type") in (*_EXACT, *_CONTAINS))
-            gold = next(known, None)
-            gold = gold if isinstance(gold, str | int | float | list) else None
-        groups = {name: str(given[name]) for name in options.groups if given.get(name) is not None}
-        return Example(row, "", inputs, gold, groups)
 
-    def _variable_text(self, row: int, name: str, value: Json) -> str:
-        if isinstance(value, bool | int | float):
-            return str(value)
+def _example_of(number: int, test: Json, options: ReadOptions) -> Example:
+    given = test.get("vars") if isinstance(test, Mapping) else None
+    if not isinstance(given, Mapping) or not given:
+        raise Problem(f"test {number} has no vars, such as {{question: …}}")
+    inputs = {}
+    for name in options.inputs or tuple(name for name in given if name not in (options.gold, *options.groups)):
+        if name not in given:
+            raise Problem(f"test {number} has no variable {name!r}")
+        value = str(given[name]) if isinstance(given[name], bool | int | float) else given[name]
         if not isinstance(value, str):
-            raise self._data_error(f"the variable {name!r} of test {row + 1} must be one text, not {value!r:.60}")
+            raise Problem(f"the variable {str(name)!r} of test {number} must be one text, not {value!r:.60}")
         if value.startswith("file://"):
-            raise self._data_error(f"the variable {name!r} of test {row + 1} is in a file. Write its text in the test")
-        return value
-
-    def _data_error(self, problem: str) -> DataError:
-        return DataError(f"{problem}.", self.file)
-
-
-def _read_tests(path: Path) -> list[Json]:
-    try:
-        import yaml  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise MissingExtra("promptfoo's YAML", "yaml") from error
-    with open_bytes(path) as file:
-        try:
-            found = yaml.safe_load(file)
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise DataError(f"this is not YAML: {' '.join(str(error).split())}.", path) from error
-    tests = found.get("tests") if isinstance(found, Mapping) else found
-    if not isinstance(tests, list):
-        raise DataError("tests must be a list in this file; tests in another file are not read.", path)
-    return tests
+            raise Problem(f"the variable {str(name)!r} of test {number} is in a file. Write its text in the test")
+        inputs[str(name)] = value
+    if options.gold:
+        gold = given.get(options.gold)
+    else:
+        known = (c.get("value") for c in _checks_of(test) if c.get("type") in (*_EXACT, *_CONTAINS))
+        gold = next(known, None)
+        gold = gold if isinstance(gold, str | int | float | list) else None
+    groups = {name: str(given[name]) for name in options.groups if given.get(name) is not None}
+    return Example(number - 1, "", inputs, gold, groups)
 
 
 def _checks_of(test: Json) -> list[Mapping[str, Any]]:

@@ -10,8 +10,7 @@ import msgspec
 from unswayed.base.errors import DataError
 from unswayed.base.json import decode
 from unswayed.base.values import Example, Json
-from unswayed.data._encoding import read_text
-from unswayed.data._reader import Reader, ReadOptions, open_bytes
+from unswayed.data._reader import Reader, ReadOptions, open_bytes, read_lines
 
 
 class _SquadAnswer(msgspec.Struct):
@@ -55,9 +54,8 @@ class Squad(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
-        self.line = 0
         try:
-            articles = decode(read_text(path, options.encoding), _SquadFile).data
+            articles = decode("".join(read_lines(path, options.encoding)), _SquadFile).data
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise DataError(f"this is not a file in SQuAD's form: {error}.", path) from error
         for paragraph in (paragraph for article in articles for paragraph in article.paragraphs):

@@ -1,17 +1,21 @@
-"""Tables in text: comma-separated with a header, or tab-separated with a header."""
+"""Tables in text: comma-separated with a header, or tab-separated with a header.
+
+Also tables for testing a metric: scores by example and condition, scores by system and segment as WMT publishes them,
+and rows of a reference, the same meaning in another dialect, and a text whose meaning changed.
+"""
 
 from __future__ import annotations
 
 import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from pathlib import Path
+from typing import NamedTuple
 
-from unswayed.base.errors import DataError
-from unswayed.base.values import Example
-from unswayed.data._encoding import suffix_of
-from unswayed.data._fields import Fields
-from unswayed.data._reader import Reader, ReadOptions, read_lines, without_break
+from unswayed.base.errors import DataError, UnknownName
+from unswayed.data._fields import RecordReader
+from unswayed.data._reader import ReadOptions, Record, read_lines, suffix_of, without_break
 from unswayed.data.conll import looks_like_conll
 
 _LONGEST_CELL = (1 << 31) - 1  # the csv module's own limit is 128 kB
@@ -19,45 +23,34 @@ _LONGEST_CELL = (1 << 31) - 1  # the csv module's own limit is 128 kB
 NumberedRow = tuple[int, list[str]]  # the line that a row begins on, and its cells
 
 
-class Tabular(Reader):
+class Tabular(RecordReader):
     """CSV with quoting, by `,` or `;`; TSV without any, so that a quotation mark is only that."""
 
     suffixes = (".csv", ".tsv", ".tab")
+    cells = True
 
     def accepts(self, path: Path) -> bool:
         return super().accepts(path) and not (path.suffix.lower() == ".tsv" and looks_like_conll(path))
 
-    def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
-        self.file = path
-        is_csv = suffix_of(path) == ".csv"
-        if is_csv:
+    def records(self, path: Path, options: ReadOptions) -> Iterator[Record]:
+        how = "A cell that holds the separator or a line break must stand in quotation marks."
+        if suffix_of(path) == ".csv":
             rows = csv_rows(path, encoding=options.encoding)
         else:
+            how = "A tab-separated cell can't hold a tab or a line break; use CSV or JSONL for such texts."
             texts = map(without_break, read_lines(path, options.encoding))
             rows = ((line, text.split("\t") if text else []) for line, text in enumerate(texts, 1))
         _, header = next(rows, (0, []))
         refuse_repeated(header, path)
-        self.fields = fields = Fields(options, cells=True)
-        row = 0
         for line, cells in rows:
             if not cells and len(header) > 1:
                 continue  # a blank line; where there is one column, it is an empty text
-            self.line = line
             cells = cells or [""]
             if len(cells) != len(header):
-                cause = (
-                    "A cell that holds the separator or a line break must stand in quotation marks."
-                    if is_csv
-                    else "A tab-separated cell can't hold a tab or a line break; use CSV or JSONL for such texts."
-                )
-                raise DataError(
-                    f"this row has {len(cells)} cells, but the header has {len(header)} ({', '.join(header)}). {cause}",
-                    path,
-                    line,
-                )
-            record = {name: cell for name, cell in zip(header, cells, strict=True) if name}
-            yield fields.example(row, record, path, line)
-            row += 1
+                has = f"this row has {len(cells)} cells, but the header has {len(header)} ({', '.join(header)})"
+                raise DataError(f"{has}. {how}", path, line)
+            self.line = line
+            yield {name: cell for name, cell in zip(header, cells, strict=True) if name}
 
 
 def csv_rows(path: Path, delimiter: str | None = None, encoding: str | None = None) -> Iterator[NumberedRow]:
@@ -104,3 +97,153 @@ def refuse_repeated(header: Sequence[str], path: Path) -> None:
     twice = next((name for name, count in Counter(header).items() if count > 1 and name), None)
     if twice is not None:
         raise DataError(f"the header has the column {twice!r} twice. Rename one of them.", path, 1)
+
+
+class SegmentScore(NamedTuple):
+    """The score of one system's translation of one segment."""
+
+    system: str
+    segment: str
+    score: float
+
+
+class ScoreTable(NamedTuple):
+    """The columns of a long table; a score that is left empty or is NaN is not a number here either."""
+
+    examples: list[str]
+    conditions: list[str]
+    scores: list[float]
+
+
+SYSTEM = ("SYS", "system", "sys")
+SEGMENT = ("SID", "segment", "seg", "seg_id", "segment_id", "id")
+SCORE = ("SCORE", "score", "SCR", "RAW.SCR", "raw", "metric", "value")
+
+
+def read_score_table(path: Path, example: str, condition: str, score: str) -> ScoreTable:
+    """A table with a row for each score, by the names of its columns."""
+    rows = table_rows(path)
+    header = _read_header(rows, path)
+    for name in (example, condition, score):
+        if name not in header:
+            raise UnknownName(f"column of {path}", name, [h for h in header if h])
+    places = [header.index(name) for name in (example, condition, score)]
+    found = ScoreTable([], [], [])
+    seen_width = len(header)
+    for line, cells in rows:
+        if len(cells) != seen_width:
+            raise DataError(f"this row has {len(cells)} cells, the header {seen_width}.", path, line)
+        found.examples.append(cells[places[0]])
+        found.conditions.append(cells[places[1]])
+        found.scores.append(_score_number(cells[places[2]], path, line, empty=True))
+    if not found.scores:
+        raise DataError("there is no score in this table.", path)
+    return found
+
+
+def read_segment_scores(path: Path, score: str, finite: bool = False) -> list[SegmentScore]:
+    """System, segment and score of each row. Columns go by WMT's names or plain ones; `score` is tried first."""
+    rows = table_rows(path)
+    header = _read_header(rows, path)
+    system, segment = _first_column(header, SYSTEM, path), _first_column(header, SEGMENT, path)
+    value = _first_column(header, (score, *SCORE), path)
+    found: dict[tuple[str, str], SegmentScore] = {}
+    for line, cells in rows:
+        if len(cells) <= max(system, segment, value):
+            raise DataError(f"this row has {len(cells)} cells, the header {len(header)}.", path, line)
+        key = cells[system], cells[segment]
+        if key in found:
+            raise DataError(f"system {key[0]!r} has two scores for segment {key[1]!r}.", path, line)
+        number = _score_number(cells[value], path, line)
+        if finite and not isfinite(number):
+            raise DataError(f"the score {cells[value]!r} is not a finite number.", path, line)
+        found[key] = SegmentScore(*key, number)
+    if not found:
+        raise DataError("there is no score in this table.", path)
+    return list(found.values())
+
+
+def table_rows(path: Path, encoding: str | None = None) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each line with its number: by tabs or commas where the first line has one, else by blanks."""
+    first = next(read_lines(path, encoding), "")
+    if "\t" in first or not ("," in first or ";" in first):
+        tab = "\t" if "\t" in first else None
+        for line, text in enumerate(read_lines(path, encoding), 1):
+            cells = without_break(text).split(tab)
+            if any(cells):
+                yield line, cells
+        return
+    yield from ((line, cells) for line, cells in csv_rows(path, encoding=encoding) if cells)
+
+
+def _read_header(rows: Iterator[tuple[int, list[str]]], path: Path) -> list[str]:
+    _, header = next(rows, (0, []))
+    if not header:
+        raise DataError("the file is empty; a header with the columns' names is needed.", path)
+    return [name.strip() for name in header]
+
+
+def _first_column(header: Sequence[str], names: Sequence[str], path: Path) -> int:
+    place = next((list(header).index(name) for name in names if name in header), None)
+    if place is None:
+        raise DataError(f"the header {', '.join(header)} has none of the columns {', '.join(names)}.", path, 1)
+    return place
+
+
+def _score_number(cell: str, path: Path, line: int, empty: bool = False) -> float:
+    if empty and cell.strip().lower() in ("", "na", "none", "null"):
+        return float("nan")
+    try:
+        return float(cell)
+    except ValueError:
+        raise DataError(f"the score {cell!r:.40} is not a number.", path, line) from None
+
+
+COLUMNS = ("reference", "dialect", "changed")
+SOURCE = "source"
+
+
+class MeaningPair(NamedTuple):
+    """Two candidates for one reference. `source` is the text that they translate, where the file has it."""
+
+    reference: str
+    dialect: str
+    changed: str
+    source: str | None = None
+
+
+def read_meaning_pairs(path: Path, encoding: str | None = None) -> list[MeaningPair]:
+    """A TSV or CSV file with columns of these names, or without a header and with these three columns in order."""
+    first = next(read_lines(path, encoding), "")
+    if first.strip() and not any(mark in first for mark in "\t,;"):
+        raise DataError(f"the columns {', '.join(COLUMNS)} must be separated by tabs or commas.", path, 1)
+    found = []
+    places: list[int] = []
+    source: int | None = None
+    width = 0
+    for line, cells in table_rows(path, encoding):
+        names = [cell.strip().lower() for cell in cells]
+        if not width:
+            width = len(cells)
+            named = set(COLUMNS) & set(names)
+            if named and named != set(COLUMNS):
+                lacking = ", ".join(name for name in COLUMNS if name not in names)
+                raise DataError(
+                    f"the header lacks {lacking}. Columns: {', '.join(COLUMNS)}, and {SOURCE} if needed.", path, 1
+                )
+            places = [names.index(name) for name in COLUMNS] if named else [0, 1, 2]
+            source = names.index(SOURCE) if named and SOURCE in names else None
+            if named:
+                continue
+        if len(cells) != width or width < len(COLUMNS):
+            wanted = width if width >= len(COLUMNS) else len(COLUMNS)
+            raise DataError(f"this row has {len(cells)} columns; {wanted} are expected.", path, line)
+        texts = [cells[place].strip() for place in places]
+        if not all(texts):
+            empty = next(name for name, text in zip(COLUMNS, texts, strict=True) if not text)
+            raise DataError(f"the {empty} is empty.", path, line)
+        reference, dialect, changed = texts
+        found.append(MeaningPair(reference, dialect, changed, None if source is None else cells[source].strip()))
+    if not found:
+        raise DataError(f"there are no rows. Each row needs {', '.join(COLUMNS)}.", path)
+    return found
