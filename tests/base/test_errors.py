@@ -63,7 +63,7 @@ def test_an_option_is_spelled_as_the_caller_spells_it() -> None:
 COMMANDS = {
     "collect/backends.py": "pg_dump",
     "collect/study.py": "unswayed collect new",
-    "data/logs/_logged.py": "lm_eval",
+    "data/logs/__init__.py": "lm_eval",
     "lab/ime/__init__.py": "g++",
     "papers/dialect/metrics/environment.py": "pip install",
     "papers/dialect/page.py": "the page of a study, which has a command line alone",

@@ -8,7 +8,7 @@ from zipfile import ZipFile
 
 from unswayed.base.errors import DataError, UsageError
 from unswayed.base.json import decode
-from unswayed.data.logs._logged import MOST_LOG_BYTES, LoggedAnswer, LogReader
+from unswayed.data.logs import MOST_LOG_BYTES, LoggedAnswer, LogReader
 from unswayed.systems.system import Failed
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import msgspec
 
 from unswayed.base.values import Json
-from unswayed.data.logs._logged import LoggedAnswer, LogReader, line_answers
+from unswayed.data.logs import LoggedAnswer, LogReader
 from unswayed.systems.system import Failed
 
 
@@ -17,10 +14,6 @@ class OwnLog(LogReader):
 
     suffixes = (".jsonl",)
 
-    def answers(self, file: Path) -> Iterator[LoggedAnswer]:
-        return line_answers(file, _read_line)
-
-
-def _read_line(record: Json) -> LoggedAnswer:
-    inputs = msgspec.convert(record["inputs"], dict[str, str])
-    return inputs, Failed(str(record["error"]), final=True) if record.get("error") else record["output"]
+    def answer(self, record: Json) -> LoggedAnswer:
+        inputs = msgspec.convert(record["inputs"], dict[str, str])
+        return inputs, Failed(str(record["error"]), final=True) if record.get("error") else record["output"]

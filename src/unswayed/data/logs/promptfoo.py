@@ -11,7 +11,7 @@ import msgspec
 from unswayed.base.errors import DataError
 from unswayed.base.json import decode
 from unswayed.base.values import Json
-from unswayed.data.logs._logged import MOST_LOG_BYTES, LoggedAnswer, LogReader, first_record, line_answers
+from unswayed.data.logs import MOST_LOG_BYTES, LoggedAnswer, LogReader, first_record
 from unswayed.storage.untrusted_files import open_regular, read_bounded
 from unswayed.systems.prompted import answer_key
 from unswayed.systems.system import Failed, plain
@@ -26,9 +26,21 @@ class PromptfooLog(LogReader):
         with open_regular(file) as opened:
             return re.match(rb'\s*\{\s*"evalId"', opened.read(100)) is not None
 
+    def answer(self, record: Json) -> LoggedAnswer:
+        metadata, response = record["metadata"], record.get("response") or {}
+        inputs = decode(metadata["inputs"], dict[str, str])
+        problem = response.get("error") or (record.get("error") if record.get("failureReason") == 2 else None)
+        if problem or "output" not in response:
+            return inputs, Failed(str(problem or "promptfoo has no answer")[:2000], final=True)
+        output, words = response["output"], metadata.get("words") or {}
+        if not words:
+            return inputs, plain(output.strip() if isinstance(output, str) else output)
+        label = {answer_key(word): label for label, word in words.items()}.get(answer_key(str(output)))
+        return inputs, Failed(f"the answer {output!r:.200} is no label", final=True) if label is None else label
+
     def answers(self, file: Path) -> Iterator[LoggedAnswer]:
         if file.suffix != ".json":
-            yield from line_answers(file, _read_result)
+            yield from super().answers(file)
             return
         read = 0
         try:
@@ -39,20 +51,7 @@ class PromptfooLog(LogReader):
                 raise DataError(f"several providers or prompts answered here ({names}). Ask one at a time.", file)
             for result in results:
                 read += 1
-                yield _read_result(result)
+                yield self.answer(result)
         except (msgspec.MsgspecError, AttributeError, LookupError, TypeError, ValueError) as error:
             problem = f"{type(error).__name__}: {error}"[:200]
             raise DataError(f"result {read} is no answer to a test of `unswayed export` ({problem}).", file) from error
-
-
-def _read_result(result: Json) -> LoggedAnswer:
-    metadata, response = result["metadata"], result.get("response") or {}
-    inputs = decode(metadata["inputs"], dict[str, str])
-    problem = response.get("error") or (result.get("error") if result.get("failureReason") == 2 else None)
-    if problem or "output" not in response:
-        return inputs, Failed(str(problem or "promptfoo has no answer")[:2000], final=True)
-    output, words = response["output"], metadata.get("words") or {}
-    if not words:
-        return inputs, plain(output.strip() if isinstance(output, str) else output)
-    label = {answer_key(word): label for label, word in words.items()}.get(answer_key(str(output)))
-    return inputs, Failed(f"the answer {output!r:.200} is no label", final=True) if label is None else label
