@@ -244,6 +244,23 @@ def slots_of(tags: Sequence[str]) -> list[tuple[str, int, int]]:
     return slots
 
 
+def marked_tags(text: str, tags: Sequence[str]) -> list[tuple[int, int]]:
+    """The characters of each slot, as `slots_of` reads them."""
+    spans: list[tuple[int, int]] = []
+    at, kind = 0, ""  # kind: of the slot that the token before is in
+    for token, tag in zip(text.split(" "), tags, strict=True):
+        end = at + len(token)
+        if tag == "O":
+            kind = ""
+        elif kind and tag[0] in "IE" and tag[2:] == kind:
+            spans[-1] = spans[-1][0], end
+        else:
+            spans.append((at, end))
+            kind = tag[2:]
+        at = end + 1
+    return spans
+
+
 _SAME_PREFIX = {"L": "E", "U": "S", "M": "I"}  # of BILOU and BMES
 _PREFIXES = frozenset("BIES")
 _NO_TYPE = "_"  # the type of tags such as B, which name none

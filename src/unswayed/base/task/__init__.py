@@ -9,12 +9,11 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from unswayed.base.chat import CHOICES, choices_in
-from unswayed.base.edits import Edit, LabelsLost, OneEach, apply, apply_each
+from unswayed.base.edits import Edit, LabelsLost, OneEach, apply, apply_each, marked_tags, move_tags, move_tags_each
 from unswayed.base.registry import Registry
 from unswayed.base.values import Example, Inputs, Json
 
 Read = TypeVar("Read")
-MovedEach = tuple[list[str | None], list[Json]]  # edited texts, and the golds that go with them
 TAGGED = "text"  # the input whose tokens have tags, where a task has them
 _MAX_CHARS, _MAX_TEXTS = 64, 4096  # of a text that is remembered, and how many are
 
@@ -30,6 +29,7 @@ class Task:
     varied: ClassVar[tuple[str, ...]] = ()  # inputs that operators vary by default; none: all
     scores: ClassVar[tuple[str, ...]] = ()  # scorers, the main one first
     aligned: ClassVar[bool] = False  # does gold point into the text?
+    tag_field: ClassVar[str] = ""  # of a gold that is an object: where the BIO tags of the tokens of `text` are
     compared: ClassVar[tuple[str, str]] = ("", "")  # extract and equivalent by default; none: equal `answer`s
 
     def fits(self, example: Example) -> bool:
@@ -38,7 +38,7 @@ class Task:
 
     def tags(self, gold: Json) -> Sequence[str] | None:
         """The BIO tags in a gold, one for each token that a single space separates; None where it has none."""
-        return None
+        return gold.get(self.tag_field) if gold and self.tag_field else None
 
     def texts(self, inputs: Inputs) -> tuple[str, ...]:
         """The inputs that operators vary by default."""
@@ -76,7 +76,8 @@ class Task:
 
     def marked(self, gold: Json, field: str, text: str) -> list[tuple[int, int]]:
         """The character spans of `text` that gold points to; operators keep whole words out of them."""
-        return []
+        tags = self.tags(gold) if self.tag_field and field == TAGGED else None
+        return [] if tags is None else marked_tags(text, tags)
 
     def labelled(self, gold: Json, field: str, text: str, at: int) -> bool:
         """Is the character at this place part of a labelled span? Extend where that is quicker than all spans."""
@@ -84,17 +85,29 @@ class Task:
 
     def move(self, gold: Json, field: str, text: str, edits: Sequence[Edit]) -> tuple[str, Json]:
         """The edited text and the gold that goes with it."""
-        return apply(text, edits), gold
+        tags = self.tags(gold) if self.tag_field and field == TAGGED else None
+        if tags is None:
+            return apply(text, edits), gold
+        text, tags = move_tags(text, list(tags), edits)
+        return text, {**gold, self.tag_field: tags}
 
     def move_each(
         self, golds: Sequence[Json], fields: Sequence[str], texts: Sequence[str], edits: OneEach
-    ) -> MovedEach:
+    ) -> tuple[list[str | None], list[Json]]:
         """The same for texts with one edit each; a text is None where it has none, or a label would be lost.
 
         Extend where that is quicker.
         """
-        afters = apply_each(texts, edits)
         moved = list(golds)
+        if self.tag_field and set(fields) == {TAGGED} and all(gold and self.tag_field in gold for gold in golds):
+            tags = [gold[self.tag_field] for gold in golds]
+            afters, new_tags = move_tags_each(texts, tags, edits)
+            for i, (old, new) in enumerate(zip(tags, new_tags, strict=True)):
+                if new is not old:
+                    moved[i] = golds[i].copy()  # quicker than to write it anew
+                    moved[i][self.tag_field] = new
+            return afters, moved
+        afters = apply_each(texts, edits)
         for i, (gold, field, text, start, end, new) in enumerate(zip(golds, fields, texts, *edits[:3], strict=True)):
             if gold is not None and new is not None:
                 try:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 
-from unswayed.base.edits import Edit, OneEach, move_tags, move_tags_each
-from unswayed.base.task import MovedEach, Task
+from unswayed.base.task import Task
 from unswayed.base.values import Example, Inputs, Json
 
 
@@ -17,12 +16,10 @@ class Slu(Task):
     varied = ("text",)
     scores = ("end_to_end", "intent_accuracy", "slot_f1")
     aligned = True
+    tag_field = "slots"
 
     def fits(self, example: Example) -> bool:
         return isinstance(example.gold, dict) and {"intent", "slots"} <= example.gold.keys()
-
-    def tags(self, gold: Json) -> Sequence[str] | None:
-        return gold["slots"] if gold else None
 
     def gold_problem(self, example: Example) -> str | None:
         return _problem(example.gold, example.inputs.get("text", ""), "gold")
@@ -41,47 +38,8 @@ class Slu(Task):
         intent = value.get("intent") if isinstance(value, dict) else None
         return intent if isinstance(intent, str) else None
 
-    def marked(self, gold: Json, field: str, text: str) -> list[tuple[int, int]]:
-        return marked_tags(text, gold["slots"]) if field == "text" and gold else []
-
     def labelled(self, gold: Json, field: str, text: str, at: int) -> bool:
         return bool(gold) and field == "text" and gold["slots"][text.count(" ", 0, at)] != "O"
-
-    def move(self, gold: Json, field: str, text: str, edits: Sequence[Edit]) -> tuple[str, Json]:
-        text, tags = move_tags(text, gold["slots"], edits)
-        return text, {**gold, "slots": tags}
-
-    def move_each(
-        self, golds: Sequence[Json], fields: Sequence[str], texts: Sequence[str], edits: OneEach
-    ) -> MovedEach:
-        if not all(golds):
-            return super().move_each(golds, fields, texts, edits)
-        before = [gold["slots"] for gold in golds]
-        afters, tags = move_tags_each(texts, before, edits)
-        moved = []
-        for gold, old, now in zip(golds, before, tags, strict=True):
-            if now is not old:
-                gold = gold.copy()  # quicker than to write it anew
-                gold["slots"] = now
-            moved.append(gold)
-        return afters, moved
-
-
-def marked_tags(text: str, tags: Sequence[str]) -> list[tuple[int, int]]:
-    """The characters of each slot, as `slots_of` reads them."""
-    spans: list[tuple[int, int]] = []
-    at, kind = 0, ""  # kind: of the slot that the token before is in
-    for token, tag in zip(text.split(" "), tags, strict=True):
-        end = at + len(token)
-        if tag == "O":
-            kind = ""
-        elif kind and tag[0] in "IE" and tag[2:] == kind:
-            spans[-1] = spans[-1][0], end
-        else:
-            spans.append((at, end))
-            kind = tag[2:]
-        at = end + 1
-    return spans
 
 
 def tags_problem(tags: Json, text: str, what: str, name: str) -> str | None:

@@ -8,21 +8,9 @@ from itertools import pairwise
 
 import msgspec
 
-from unswayed.base.edits import (
-    Edit,
-    LabelsLost,
-    OneEach,
-    Span,
-    apply,
-    bio,
-    move_spans,
-    move_tags,
-    move_tags_each,
-    slots_of,
-    to_bio,
-)
-from unswayed.base.task import MovedEach, Task
-from unswayed.base.task.slu import marked_tags, tags_problem
+from unswayed.base.edits import Edit, LabelsLost, Span, apply, bio, marked_tags, move_spans, slots_of, to_bio
+from unswayed.base.task import Task
+from unswayed.base.task.slu import tags_problem
 from unswayed.base.values import Example, Inputs, Json
 
 _SPANS = ("entities", "ents", "spans")
@@ -43,12 +31,10 @@ class Tag(Task):
     varied = ("text",)
     scores = ("entity_f1",)
     aligned = True
+    tag_field = "tags"
 
     def fits(self, example: Example) -> bool:
         return isinstance(example.gold, dict) and example.gold.keys() in ({"tags"}, {"entities"})
-
-    def tags(self, gold: Json) -> Sequence[str] | None:
-        return gold.get("tags") if gold else None
 
     def gold_problem(self, example: Example) -> str | None:
         gold, text = example.gold, example.inputs.get("text", "")
@@ -83,18 +69,13 @@ class Tag(Task):
         return {"tags": ["O"] * len(gold.get("tags", ())), "entities": []}
 
     def marked(self, gold: Json, field: str, text: str) -> list[tuple[int, int]]:
-        if field != "text" or not gold:
-            return []
-        if "tags" in gold:
-            return marked_tags(text, gold["tags"])
+        if field != "text" or not gold or "tags" in gold:
+            return super().marked(gold, field, text)
         return [(entity["start"], entity["end"]) for entity in gold["entities"]]
 
     def move(self, gold: Json, field: str, text: str, edits: Sequence[Edit]) -> tuple[str, Json]:
-        if field != "text":
-            return apply(text, edits), gold
-        if "tags" in gold:
-            text, tags = move_tags(text, gold["tags"], edits)
-            return text, {"tags": tags}
+        if field != "text" or "tags" in gold:
+            return super().move(gold, field, text, edits)
         before = self.marked(gold, field, text)
         changed, moved = apply(text, edits), []
         for entity, (first, last), (start, end) in zip(
@@ -110,14 +91,6 @@ class Tag(Task):
                 raise LabelsLost("nothing is left of an entity")
             moved.append({**entity, "start": start, "end": end})
         return changed, {"entities": moved}
-
-    def move_each(
-        self, golds: Sequence[Json], fields: Sequence[str], texts: Sequence[str], edits: OneEach
-    ) -> MovedEach:
-        if set(fields) != {"text"} or not all(gold and "tags" in gold for gold in golds):
-            return super().move_each(golds, fields, texts, edits)
-        afters, tags = move_tags_each(texts, [gold["tags"] for gold in golds], edits)
-        return afters, [{"tags": its} for its in tags]
 
 
 def _entity_problem(entity: Json, text: str) -> str | None:

@@ -29,9 +29,6 @@ class Translate(Task):
     def output_problem(self, output: Json, inputs: Inputs) -> str | None:
         return None if isinstance(output, str) else f"an output must be the translation's text, not {output!r:.80}"
 
-    def right(self, gold: Json) -> Json:
-        return references_of(gold)[0]
-
     def answer(self, output: Json) -> Hashable:
         return " ".join(output.split())
 
