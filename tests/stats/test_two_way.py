@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import ndtr, ndtri
 
 from unswayed.stats.statistics import Array
-from unswayed.stats.two_way import Cells, row_means
+from unswayed.stats.two_way import Cells, normal_cdf, normal_quantile, row_means
 
 ENDS = (0.05, 0.5, 0.95)
 
@@ -59,3 +60,10 @@ def test_answers_that_are_all_alike_and_a_seed() -> None:
     assert found.mean() > 0.97
     assert np.array_equal(found, row_means(cells, 3))
     assert not np.array_equal(found, row_means(cells, 4))
+
+
+def test_the_normal_distribution_is_scipys() -> None:
+    x = np.linspace(-30, 8, 5001)
+    assert normal_cdf(x) == pytest.approx(ndtr(x), rel=3e-7)
+    share = np.concatenate([10.0 ** -np.linspace(0.31, 200, 2001), 1 - 10.0 ** -np.linspace(0.31, 14, 501)])
+    assert normal_quantile(share) == pytest.approx(ndtri(share), abs=3e-6)

@@ -10,17 +10,7 @@ import msgspec
 import numpy as np
 
 from unswayed.base.ids import content_id
-from unswayed.stats import (
-    Array,
-    Estimate,
-    Observations,
-    Question,
-    Resampling,
-    Statistic,
-    estimates,
-    ratio,
-    sign,
-)
+from unswayed.stats import Array, Estimate, Observations, Question, Resampling, Statistic, estimates, ratio, sign
 
 VERSION = 2  # of these definitions; part of every signature
 Level = Literal["nominal", "interval"]
@@ -40,7 +30,12 @@ class RaterAgreement(msgspec.Struct, frozen=True):
 def rater_agreement(ratings: Ratings, level: Level = "nominal", bootstrap: int = 1000, seed: int = 0) -> RaterAgreement:
     """Agreement on items that at least two people judged."""
     both = {item: dict(said) for item, said in ratings.items() if len(said) > 1}
-    cohens = pairwise_kappas(both) if level == "nominal" else []
+    shared: dict[tuple[str, str], list[tuple[Rating, Rating]]] = {}  # by two people: what they said of the same items
+    for said in both.values() if level == "nominal" else ():
+        for one, other in combinations(sorted(said), 2):
+            shared.setdefault((one, other), []).append((said[one], said[other]))
+    kappas = [cohen_kappa([a for a, _ in pairs], [b for _, b in pairs]) for pairs in shared.values()]
+    cohens = [kappa for kappa in kappas if kappa is not None]
     cohen = sum(cohens) / len(cohens) if cohens else None
     fleiss = fleiss_kappa([list(said.values()) for said in both.values()]) if level == "nominal" else None
     return RaterAgreement(krippendorff_alpha(both, level, bootstrap, seed), fleiss, cohen, len(cohens))
@@ -108,16 +103,6 @@ def cohen_kappa(one: Sequence[Rating], other: Sequence[Rating]) -> float | None:
     observed = sum(a == b for a, b in zip(one, other, strict=True)) / n
     expected = sum(one.count(name) * other.count(name) for name in names) / n**2
     return (observed - expected) / (1 - expected) if expected < 1 else None
-
-
-def pairwise_kappas(ratings: Ratings) -> list[float]:
-    """Cohen's kappa of every two people who share items."""
-    shared: dict[tuple[str, str], list[tuple[Rating, Rating]]] = {}
-    for said in ratings.values():
-        for one, other in combinations(sorted(said), 2):
-            shared.setdefault((one, other), []).append((said[one], said[other]))
-    kappas = (cohen_kappa([a for a, _ in both], [b for _, b in both]) for both in shared.values())
-    return [kappa for kappa in kappas if kappa is not None]
 
 
 def fleiss_kappa(units: Sequence[Sequence[Rating]]) -> float | None:

@@ -151,10 +151,24 @@ def _draw_rows(sample: Sample, times: int, seed: int) -> Array:
 
 
 def _draw_examples(samples: list[Sample], times: int, seed: int) -> list[Array]:
-    """One pass for several samples of the same number of examples."""
+    """One pass for several samples of the same number of examples.
+
+    The sums are those of what each example is above the mean: they stay near zero, where single precision is enough.
+    These numbers are made in blocks, as a table may be large.
+    """
     n = samples[0].n
     ends = np.cumsum([sample.rows.shape[1] for sample in samples])
-    centre, single = _centred(samples)
+    blocks = [slice(at, min(at + _BLOCK, n)) for at in range(0, n, _BLOCK)]
+    total: Array = np.zeros((1, ends[-1]))
+    if total.shape[1] == 1:  # numpy sums a single column pairwise, and several row by row, which blocks don't change
+        total = _rows_of(samples, slice(0, n)).sum(axis=0, keepdims=True)
+    else:
+        for block in blocks:
+            total = np.vstack([total, _rows_of(samples, block)]).sum(axis=0, keepdims=True)
+    centre: Array = total[0] / n
+    single = np.empty((n, len(centre)), dtype=np.float32)
+    for block in blocks:
+        single[block] = _rows_of(samples, block) - centre
 
     def draw(part: slice) -> list[Array]:
         rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence((seed, part.start))))
@@ -169,26 +183,6 @@ def _draw_examples(samples: list[Sample], times: int, seed: int) -> list[Array]:
         with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
             parts = list(pool.map(draw, slices))
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
-
-
-def _centred(samples: list[Sample]) -> tuple[Array, npt.NDArray[np.float32]]:
-    """The means of all samples' columns, and what each example is above them; made in blocks, as a table may be large.
-
-    Sums of these stay near zero, where single precision is enough.
-    """
-    n = samples[0].n
-    blocks = [slice(at, min(at + _BLOCK, n)) for at in range(0, n, _BLOCK)]
-    total: Array = np.zeros((1, sum(sample.rows.shape[1] for sample in samples)))
-    if total.shape[1] == 1:  # numpy sums a single column pairwise, and several row by row, which blocks don't change
-        total = _rows_of(samples, slice(0, n)).sum(axis=0, keepdims=True)
-    else:
-        for block in blocks:
-            total = np.vstack([total, _rows_of(samples, block)]).sum(axis=0, keepdims=True)
-    centre: Array = total[0] / n
-    single = np.empty((n, len(centre)), dtype=np.float32)
-    for block in blocks:
-        single[block] = _rows_of(samples, block) - centre
-    return centre, single
 
 
 def _rows_of(samples: list[Sample], block: slice) -> Array:

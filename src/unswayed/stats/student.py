@@ -29,21 +29,16 @@ def t_quantile(p: float, df: float) -> float:
     if p >= 1:
         return inf
     outside, t, last = 2 * (1 - p), NormalDist().inv_cdf(p), inf
+    front = 0.0 if df >= _LARGE else lgamma((df + 1) / 2) - lgamma(df / 2) - log(df * pi) / 2
     for _ in range(100):  # Newton on the logarithms of t and its tail, which are close to a line far out
         tail = t_p_value(t, df)
-        step = tail * log(tail / outside) / (2 * t * _density(t, df))
+        density = NormalDist().pdf(t) if df >= _LARGE else exp(front - (df + 1) / 2 * log1p(t * t / df))
+        step = tail * log(tail / outside) / (2 * t * density)
         t *= exp(step)
         if abs(step) < 1e-13 or (abs(step) >= last and last < 1e-6):  # what is left is rounding
             break
         last = abs(step)
     return t
-
-
-def _density(t: float, df: float) -> float:
-    if df >= _LARGE:
-        return NormalDist().pdf(t)
-    front = lgamma((df + 1) / 2) - lgamma(df / 2) - log(df * pi) / 2
-    return exp(front - (df + 1) / 2 * log1p(t * t / df))
 
 
 def _incomplete_beta(a: float, b: float, x: float) -> float:
