@@ -7,28 +7,28 @@ import sys
 import pytest
 
 from unswayed.base.errors import MissingExtra
-from unswayed.base.text import html_table, pandas_frame, polars_frame
+from unswayed.base.text import data_frame, html_table
 
 COLUMNS = {"text": ["a <b>", "c"], "gold": ["x", None], "score": [0.123456, 1.0]}
 
 
 def test_pandas() -> None:
-    frame = pandas_frame(COLUMNS)
+    frame = data_frame("pandas", COLUMNS)
     assert list(frame.columns) == ["text", "gold", "score"]
     assert frame["text"].tolist() == ["a <b>", "c"]
 
 
 def test_polars() -> None:
     pytest.importorskip("polars")
-    assert polars_frame(COLUMNS).to_dicts()[1] == {"text": "c", "gold": None, "score": 1.0}
-    assert polars_frame({"gold": [{"a": 1}, {"a": 2}], "mixed": [1, "b"]}).height == 2
+    assert data_frame("polars", COLUMNS).to_dicts()[1] == {"text": "c", "gold": None, "score": 1.0}
+    assert data_frame("polars", {"gold": [{"a": 1}, {"a": 2}], "mixed": [1, "b"]}).height == 2
 
 
-@pytest.mark.parametrize(("library", "make"), [("pandas", pandas_frame), ("polars", polars_frame)])
-def test_without_the_library_the_line_that_installs_it_is_shown(library: str, make, monkeypatch) -> None:
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_without_the_library_the_line_that_installs_it_is_shown(library: str, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingExtra, match=rf"to_{library}\(\) .* pip install '{library}"):
-        make(COLUMNS)
+        data_frame(library, COLUMNS)
 
 
 def test_a_table_is_short_and_escaped() -> None:

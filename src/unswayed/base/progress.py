@@ -51,7 +51,9 @@ class Progress:
         if rate:
             parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
             if self.total is not None and self.done < self.total:
-                parts.append(f"{_clock((self.total - self.done) / rate)} left")
+                minutes, rest = divmod(int((self.total - self.done) / rate + 0.5), 60)
+                hours, minutes = divmod(minutes, 60)
+                parts.append(f"{hours}:{minutes:02}:{rest:02} left" if hours else f"{minutes}:{rest:02} left")
         return " · ".join(parts)
 
     def __exit__(self, *error: object) -> None:
@@ -59,9 +61,3 @@ class Progress:
             self._show(time.monotonic())
             if self._terminal:
                 self._stream.write("\n")
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds + 0.5), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

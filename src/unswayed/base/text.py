@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 import msgspec
@@ -71,7 +73,14 @@ def spelled(value: Json, inputs: Inputs | None = None) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, dict) and value and value.keys() <= {"tags", "entities"}:
-        return _entities(value, (inputs or {}).get("text"))
+        # `PER: Angela Merkel, LOC: Berlin`; tags as they are where the text is not known, or they are not of its tokens
+        entities, tags, text = value.get("entities"), value.get("tags"), (inputs or {}).get("text")
+        with suppress(TypeError, KeyError):  # not in the task's form
+            if entities is None and tags is not None and text is not None and text.count(" ") + 1 == len(tags):
+                return _entry("slots", tags, {"text": text}).replace("no slots", "no entities")
+            if entities is not None and text is not None:
+                return ", ".join(f"{e['label']}: {text[e['start'] : e['end']]}" for e in entities) or "no entities"
+        return " ".join(map(str, entities or tags or ())) or "no entities"
     if isinstance(value, dict) and value.keys() == {"answers"} and isinstance(value["answers"], list):
         texts = [answer.get("text") if isinstance(answer, dict) else answer for answer in value["answers"]]
         return " | ".join(dict.fromkeys(map(str, texts))) or "no answer"
@@ -83,19 +92,6 @@ def spelled(value: Json, inputs: Inputs | None = None) -> str:
         return msgspec.json.encode(value).decode()
     except (TypeError, ValueError, OverflowError):
         return repr(value)
-
-
-def _entities(value: dict[str, Json], text: str | None) -> str:
-    """`PER: Angela Merkel, LOC: Berlin`; tags as they are where the text is not known."""
-    entities, tags = value.get("entities"), value.get("tags")
-    try:
-        if entities is None and text is not None and len(text.split(" ")) == len(tags):  # type: ignore[arg-type]
-            return _entry("slots", tags, {"text": text}).replace("no slots", "no entities")
-        if entities is not None and text is not None:
-            return ", ".join(f"{e['label']}: {text[e['start'] : e['end']]}" for e in entities) or "no entities"
-    except (TypeError, KeyError):
-        pass  # not in the task's form
-    return " ".join(map(str, entities or tags or ())) or "no entities"
 
 
 def _entry(key: str, value: Json, inputs: Inputs | None) -> str:
@@ -194,35 +190,27 @@ def subject(score: str) -> str:
 Columns = Mapping[str, Sequence[Any]]
 
 
-def pandas_frame(columns: Columns) -> Any:
-    """A pandas DataFrame; without pandas, an error with the line that installs it."""
+def data_frame(library: str, columns: Columns) -> Any:
+    """A DataFrame of pandas or polars; without the library, an error with the line that installs it."""
     try:
-        import pandas
+        module = import_module(library)
     except ImportError as error:
-        raise MissingExtra("to_pandas()", "pandas") from error
-    return pandas.DataFrame({name: list(values) for name, values in columns.items()})
-
-
-def polars_frame(columns: Columns) -> Any:
-    """A polars DataFrame; without polars, an error with the line that installs it."""
-    try:
-        import polars
-    except ImportError as error:
-        raise MissingExtra("to_polars()", "polars") from error
-    return polars.DataFrame({name: list(values) for name, values in columns.items()}, strict=False)
+        raise MissingExtra(f"to_{library}()", library) from error
+    more = {"strict": False} if library == "polars" else {}
+    return module.DataFrame({name: list(values) for name, values in columns.items()}, **more)
 
 
 def html_table(columns: Columns, caption: str = "", rows: int = 10, total: int | None = None) -> str:
     """The first rows as an HTML table. `total` is how many rows there are, where `columns` holds only some of them."""
+
+    def cell(value: Any) -> str:
+        text = "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+        return f"<td>{escape(text if len(text) <= CELL else text[: CELL - 1] + '…')}</td>"
+
     shown = list(zip(*(list(values)[:rows] for values in columns.values()), strict=True))
     total = len(next(iter(columns.values()), ())) if total is None else total
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row)}</tr>" for row in shown)
+    body = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in shown)
     more = f"<p>{total - len(shown):,} more rows</p>" if total > len(shown) else ""
     title = f"<p><b>{escape(caption)}</b></p>" if caption else ""
     return f"<div>{title}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
-
-
-def _cell(value: Any) -> str:
-    text = "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-    return escape(text if len(text) <= CELL else text[: CELL - 1] + "…")

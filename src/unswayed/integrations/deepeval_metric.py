@@ -9,7 +9,6 @@ from typing import Any
 from unswayed.api import vary_text
 from unswayed.base.errors import UsageError, option
 from unswayed.base.task import task_named
-from unswayed.base.values import Variant
 from unswayed.score import Comparing
 
 try:
@@ -57,7 +56,16 @@ class Unswayed(BaseMetric):  # type: ignore[misc]
         known = [same for same in verdicts if same is not None]
         self.score = sum(known) / len(known) if known else 1.0
         self.success = self.score >= self.threshold
-        self.reason = _reason(list(zip(variants, answers, verdicts, strict=True)))
+        unknown, flipped = verdicts.count(None), verdicts.count(False)
+        self.reason = f"{flipped} of {len(verdicts)} variants got another answer."
+        if unknown:
+            self.reason += f" Of {unknown} the judge said neither yes nor no; they are left out."
+        if flipped:
+            first = verdicts.index(False)
+            text, source, answer = texts[first], variants[first].source, answers[first]
+            self.reason += f" For example, {text!r:.200} ({source}) got {answer!r:.200}."
+        if not verdicts:
+            self.reason = "The operators found nothing to change in the input."
         return self.score
 
     async def a_measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float:
@@ -65,17 +73,3 @@ class Unswayed(BaseMetric):  # type: ignore[misc]
 
     def is_successful(self) -> bool:
         return self.error is None and bool(self.success)
-
-
-def _reason(verdicts: Sequence[tuple[Variant, str, bool | None]]) -> str:
-    if not verdicts:
-        return "The operators found nothing to change in the input."
-    other = [(variant, answer) for variant, answer, same in verdicts if same is False]
-    unknown = sum(same is None for *_, same in verdicts)
-    said = f"{len(other)} of {len(verdicts)} variants got another answer."
-    if unknown:
-        said += f" Of {unknown} the judge said neither yes nor no; they are left out."
-    if other:
-        variant, answer = other[0]
-        said += f" For example, {variant.inputs['text']!r:.200} ({variant.source}) got {answer!r:.200}."
-    return said

@@ -55,7 +55,8 @@ def check_pull_request(
     if keep:
         shutil.rmtree(base, ignore_errors=True)
         run.save(base)
-    said = write_comment(text, name, page_address(given), given) if comment and _asked_for(given) else ""
+    asked_for = given.get("GITHUB_EVENT_NAME") == "pull_request" or bool(given.get("CI_MERGE_REQUEST_IID"))
+    said = write_comment(text, name, page_address(given), given) if comment and asked_for else ""
     return Checked(text, pages, said, code)
 
 
@@ -83,7 +84,3 @@ def page_address(given: Mapping[str, str]) -> str:
         return f"{given['CI_JOB_URL']}/artifacts/browse" if given.get("CI_JOB_URL") else ""
     parts = [given.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")]
     return f"{parts[0]}/{parts[1]}/actions/runs/{parts[2]}" if all(parts) else ""
-
-
-def _asked_for(given: Mapping[str, str]) -> bool:
-    return given.get("GITHUB_EVENT_NAME") == "pull_request" or bool(given.get("CI_MERGE_REQUEST_IID"))

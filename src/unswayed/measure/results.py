@@ -12,7 +12,7 @@ import msgspec
 
 from unswayed.base.errors import StoredFileError, UnknownName, UsageError
 from unswayed.base.json import decode
-from unswayed.base.text import figure, html_table, label, pandas_frame, polars_frame, spelled
+from unswayed.base.text import data_frame, figure, html_table, label, spelled
 from unswayed.base.values import Estimate, Json
 from unswayed.measure.judging import JudgeAgreement
 from unswayed.measure.people import PeopleBlock
@@ -48,11 +48,11 @@ class Tabular:
 
     def to_pandas(self) -> Any:
         """The rows as a pandas DataFrame."""
-        return pandas_frame(_columns(self._rows()))
+        return data_frame("pandas", _columns(self._rows()))
 
     def to_polars(self) -> Any:
         """The rows as a polars DataFrame."""
-        return polars_frame(_columns(self._rows()))
+        return data_frame("polars", _columns(self._rows()))
 
     def __repr__(self) -> str:
         sentences, rows = self._shown()
@@ -317,7 +317,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
             row = (example.id, variant.source, variant.draw, before, after, variant.note, *answers, *right, gold)
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)
-        return pandas_frame(columns)
+        return data_frame("pandas", columns)
 
     def save(self, path: str | Path) -> Path:
         """Writes the results to a file, from which `Results.load` reads them."""

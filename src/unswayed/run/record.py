@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from unswayed.base.errors import StoredFileError, UsageError, option
 from unswayed.base.json import decode
-from unswayed.base.text import html_table, pandas_frame, polars_frame
+from unswayed.base.text import data_frame, html_table
 from unswayed.base.values import Example, Inputs, Json, Output, Variant
 from unswayed.run.order import Order
 from unswayed.run.spending import CostEstimate, judge_cost
@@ -156,15 +156,15 @@ class Run:
 
     def to_pandas(self) -> Any:
         """A row for each variant: its texts and the system's answers, before and after. Needs the extra `pandas`."""
-        return pandas_frame(self._columns())
+        return data_frame("pandas", self._columns())
 
     def to_polars(self) -> Any:
         """The same as a polars DataFrame. Needs the extra `polars`."""
-        return polars_frame(self._columns())
+        return data_frame("polars", self._columns())
 
     def flips(self) -> Any:
         """The variants after which the answer differs, as a pandas DataFrame. Needs the extra `pandas`."""
-        return pandas_frame(self._columns(only_flips=True))
+        return data_frame("pandas", self._columns(only_flips=True))
 
     def _columns(self, only_flips: bool = False, most: int | None = None) -> dict[str, list[Any]]:
         items = self._comparing.watch(self.items())

@@ -21,7 +21,7 @@ from unswayed.base.ids import canonical, canonical_each, content_id, file_hash
 from unswayed.base.json import decode
 from unswayed.base.registry import VERSION
 from unswayed.base.task import Task, task_named, tasks
-from unswayed.base.text import html_table, pandas_frame, polars_frame
+from unswayed.base.text import data_frame, html_table
 from unswayed.base.values import Example, Inputs, Json, Meaning, Variant
 from unswayed.storage.files import as_path, free, growing_folder, refuse_foreign, unwritable
 from unswayed.storage.old_edition import refuse_old_edition
@@ -114,11 +114,11 @@ class Suite:
 
     def to_pandas(self) -> Any:
         """The variants as a pandas DataFrame, each beside its original; needs the extra `pandas`."""
-        return pandas_frame(self._columns())
+        return data_frame("pandas", self._columns())
 
     def to_polars(self) -> Any:
         """The same as a polars DataFrame; needs the extra `polars`."""
-        return polars_frame(self._columns())
+        return data_frame("polars", self._columns())
 
     def _columns(self, most: int | None = None) -> dict[str, list[Any]]:
         columns: dict[str, list[Any]] = {

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from unswayed.base.errors import GateFailed, NothingEvaluated, UnknownName, UnswayedError, UsageError, option
-from unswayed.base.text import figure, label, number, pandas_frame, subject
+from unswayed.base.text import data_frame, figure, label, number, subject
 from unswayed.base.values import Estimate
 from unswayed.measure.comparison.contrasts import AnswerCounts, Contrast, Ends, GatheredContrasts
 from unswayed.measure.definitions import MEASURES
@@ -196,7 +196,7 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Every lost and gained answer as a pandas DataFrame: the text, both answers, the gold, and which it is."""
         rows = list(self.iter_flips())
         names = ("change", "example", "operator", "draw", "text", "answer_a", "answer_b", "gold")
-        return pandas_frame({name: [getattr(row, name) for row in rows] for name in names})
+        return data_frame("pandas", {name: [getattr(row, name) for row in rows] for name in names})
 
     def of_runs(self, a: Runlike, b: Runlike, plan: MeasurePlan) -> Self:
         """The same comparison, which knows the runs that it is of, and how they were measured."""
