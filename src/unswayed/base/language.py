@@ -214,10 +214,8 @@ def identify(texts: Iterable[str], rows: bool = True) -> Identified:
     shares = dict(sorted(together.items(), key=lambda item: (-item[1], item[0])))
     if rows:  # the languages that enough rows are surely in, the most frequent first
         sure = Counter(language for found in each if (language := _sure(found, 1)) != UNSURE)
-        least, by_chance = (
-            _MIN_ROW_SHARE * len(each),
-            _MAX_CHANCE_ROWS if len(each) > 3 * _MAX_CHANCE_ROWS else _MAX_CHANCE_ROWS - 1,
-        )
+        least = _MIN_ROW_SHARE * len(each)
+        by_chance = _MAX_CHANCE_ROWS if len(each) > 3 * _MAX_CHANCE_ROWS else _MAX_CHANCE_ROWS - 1
         several = [language for language, count in sure.most_common() if count >= least and count > by_chance]
         if len(several) > 1:
             return Identified("+".join(several), {language: shares[language] for language in several})

@@ -106,10 +106,8 @@ class Registry(Generic[T]):
             if owners.get(point.name) == owner:  # it was found by folder: the metadata are older than the checkout
                 continue
             if point.name in owners:
-                raise NameClash(
-                    f"The {self.kind} {point.name!r} is claimed by both {owners[point.name]} and {owner}. "
-                    f"Uninstall one of them, or rename the entry point."
-                )
+                what = f"The {self.kind} {point.name!r} is claimed by both {owners[point.name]} and {owner}."
+                raise NameClash(f"{what} Uninstall one of them, or rename the entry point.")
             owners[point.name], found[point.name] = owner, point
         return found
 
@@ -124,10 +122,9 @@ class Registry(Generic[T]):
         try:
             return self._check_class(source.load(), source.value)
         except (ImportError, AttributeError) as error:
-            raise UsageError(
-                f"The {self.kind} {source.name!r} ({source.value}) can't be loaded: {error}. "
-                f"Reinstall or remove the plug-in {source.dist.name if source.dist else ''}."
-            ) from error
+            what = f"The {self.kind} {source.name!r} ({source.value}) can't be loaded: {error}."
+            owner = source.dist.name if source.dist else ""
+            raise UsageError(f"{what} Reinstall or remove the plug-in {owner}.") from error
 
     def _check_class(self, cls: object, where: str) -> type[T]:
         """The class of a plug-in; raises if it lacks a method that it must extend, or has one with other arguments."""
@@ -167,10 +164,8 @@ def import_reference(reference: str) -> object:
     except ModuleNotFoundError as error:
         if error.name is None or not (module_name + ".").startswith(error.name + "."):
             raise  # the module is there; something that it imports is not
-        raise UsageError(
-            f"There is no module {module_name!r} here or installed. Run from the folder that holds it, "
-            f"or install its package."
-        ) from error
+        how = "Run from the folder that holds it, or install its package."
+        raise UsageError(f"There is no module {module_name!r} here or installed. {how}") from error
     if not attribute:
         raise UsageError(f"{reference!r} names no function. Add one, as in {module_name}:predict. {_offer(found)}")
     for part in attribute.split("."):

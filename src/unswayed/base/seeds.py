@@ -191,11 +191,8 @@ class Streams(Sequence[Stream]):
         """Streams of one draw that were made one by one and gave no number yet."""
         if any(stream._at for stream in streams):
             raise ValueError("a stream that gave a number can't be one of many")
-        found = cls(
-            [stream._block for stream in streams],
-            streams[0]._person if streams else _NOBODY,
-            [stream._example for stream in streams],
-        )
+        person, ids = streams[0]._person if streams else _NOBODY, [stream._example for stream in streams]
+        found = cls([stream._block for stream in streams], person, ids)
         found._made.update(enumerate(streams))
         return found
 
@@ -218,11 +215,6 @@ class Streams(Sequence[Stream]):
         if not self._made:
             self._made = dict(enumerate(map(Stream, self._digests, repeat(self._person), self._ids)))
         return map(self.__getitem__, range(len(self)))
-
-    @property
-    def person(self) -> bytes:
-        """What tells the simulated person of the draw from others."""
-        return self._person.key
 
     @property
     def numbers(self) -> NDArray[np.uint64]:

@@ -84,10 +84,8 @@ def guess_data_task(
         elif task == "classify" and (gold_field or "").casefold() in (*FREE_GOLDS, "gold"):
             answers = _are_free_answers(golds)
             if answers is None and gold_field != "gold":  # unswayed's own name, which was for labels first
-                raise UsageError(
-                    f"It is not clear whether {gold_field!r} holds labels or free answers, such as {golds[0]!r:.40}: "
-                    f"use {option('task')} with classify or generate."
-                )
+                what = f"It is not clear whether {gold_field!r} holds labels or free answers, such as {golds[0]!r:.40}"
+                raise UsageError(f"{what}: use {option('task')} with classify or generate.")
             task = "generate" if answers else task
     numbers = golds and task in _FREE_TASKS and all(map(_is_number, golds))
     if equivalent and task in _FREE_TASKS:
@@ -164,12 +162,9 @@ def with_languages(examples: Iterable[Example], kind: DataKind, path: Path | Non
         others = ((tag, n) for tag, n in found.most_common() if tag not in (kind.language, UNSURE))
         other, count = next(others, ("", 0))
         if count > max(_OTHER_ROWS, _OTHER_SHARE * found.total()):
-            raise DataError(
-                f"the first rows are in {kind.language}, but {count / found.total():.0%} of all rows are in {other}. "
-                f"Set {option('lang', 'language')} to {kind.language}+{other} to vary each row in its own language, "
-                f"or to {kind.language} if all rows are in that.",
-                path,
-            )
+            what = f"the first rows are in {kind.language}, but {count / found.total():.0%} of all rows are in {other}."
+            how = f"Set {option('lang', 'language')} to {kind.language}+{other} to vary each row in its own language"
+            raise DataError(f"{what} {how}, or to {kind.language} if all rows are in that.", path)
 
 
 def _varied_text(example: Example, task: Task) -> str:
@@ -206,16 +201,13 @@ class Checks:
         if self._labels is not None:
             label = self._task.label(gold)
             if label is None:
-                raise UsageError(
-                    f"The task {self._task.name} has no labels, so {option('labels')} can't be checked. Leave it out."
-                )
+                what = f"The task {self._task.name} has no labels, so {option('labels')} can't be checked."
+                raise UsageError(f"{what} Leave it out.")
             if label not in self._labels:
                 near = nearest(label, self._labels)
                 hint = f" Did you mean {near!r}?" if near else ""
-                raise Problem(
-                    f"the label {label!r} is not in {option('labels')} ({', '.join(sorted(self._labels))}).{hint} "
-                    f"Fix the label, or add it to {option('labels')}."
-                )
+                what = f"the label {label!r} is not in {option('labels')} ({', '.join(sorted(self._labels))})."
+                raise Problem(f"{what}{hint} Fix the label, or add it to {option('labels')}.")
         try:  # what can't be encoded can't be stored
             canonical((example.id, inputs, gold, example.groups) if example.id else example.groups)
             content = "" if example.id else content_id([inputs, gold])
@@ -224,10 +216,8 @@ class Checks:
             raise Problem(f"a text holds half a character, \\u{broken:04x}, which can't be stored.") from None
         before = self._ids.add(example.id or content, line)
         if example.id and before is not None:
-            raise Problem(
-                f"the id {example.id!r} is already that of row {before}. Ids must differ; leave them out to get "
-                f"new ones."
-            )
+            what = f"the id {example.id!r} is already that of row {before}."
+            raise Problem(f"{what} Ids must differ; leave them out to get new ones.")
         if example.id:
             return example
         id = content if before is None else self._another_id(content, line)
@@ -407,12 +397,10 @@ class LabelCounts:
 
     def _refuse_ids(self, which: str) -> None:
         if not self._is_chosen and len(self._seen) >= _REFUSED_SHARE * self._rows:
-            raise DataError(
-                f"{self._many_values(which)} Choose the column of the labels with {option('gold')}. If each value is a "
-                f"label, use {option('task')} {self._task.name}; if they are free answers, {option('task')} generate; "
-                f"if there are no labels, {option('task')} text.",
-                self._path,
-            )
+            task = option("task")
+            how = f"Choose the column of the labels with {option('gold')}. If each value is a label, use {task} "
+            how += f"{self._task.name}; if they are free answers, {task} generate; if there are no labels, {task} text."
+            raise DataError(f"{self._many_values(which)} {how}", self._path)
 
     def _many_values(self, which: str) -> str:
         return f"{self._name} has {len(self._seen):,} values in {which}{self._rows:,} rows: is it an id?"

@@ -11,7 +11,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -65,9 +64,6 @@ def corpus_named(name: str) -> Corpus:
     return known[name]
 
 
-if TYPE_CHECKING:
-    from http.client import HTTPResponse
-
 _PIECE_BYTES = 1 << 16
 
 
@@ -98,11 +94,9 @@ def pull(
                 target.parent.mkdir(parents=True, exist_ok=True)
             digest = _download(url, file, partial, progress, timeout)
             if digest != file.sha256:
-                raise PullError(
-                    f"{url}: the file is not the one that was expected (SHA-256 {digest}, not {file.sha256}). "
-                    f"It changed at its source or on the way; nothing was kept. "
-                    f"Try again, or choose another {option('mirror')}."
-                )
+                what = f"the file is not the one that was expected (SHA-256 {digest}, not {file.sha256}). It changed"
+                how = f"Try again, or choose another {option('mirror')}."
+                raise PullError(f"{url}: {what} at its source or on the way; nothing was kept. {how}")
             with _disk_problems(target):
                 os.replace(partial, target)
         finally:
@@ -129,7 +123,7 @@ def _download(url: str, file: CorpusFile, partial: Path, progress: Callable[[int
     digest, got = sha256(), 0
     request = Request(url, headers={"User-Agent": f"unswayed/{VERSION}"})  # noqa: S310  pull lets only http(s) through
     with _network_problems(url, timeout):
-        response: HTTPResponse = urlopen(request, timeout=timeout)  # noqa: S310
+        response = urlopen(request, timeout=timeout)  # noqa: S310
     # A disk may turn out to be full only when what was buffered is written on closing, so `out` closes inside too.
     with response, _disk_problems(partial), partial.open("wb") as out:
         announced = response.headers.get("Content-Length")
@@ -152,23 +146,19 @@ def _network_problems(url: str, timeout: float) -> Iterator[None]:
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError
 
+    another = f"choose another server with {option('mirror')}."
     try:
         yield
     except HTTPError as error:
         error.close()
         what = f"the server answered {error.code} {error.reason}. The file may have moved"
-        raise PullError(f"{url}: {what}: try again later, or choose another server with {option('mirror')}.") from error
+        raise PullError(f"{url}: {what}: try again later, or {another}") from error
     except (URLError, HTTPException, OSError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
+        what = f"no answer ({str(reason) or type(reason).__name__}). Check the network"
         if isinstance(reason, TimeoutError):
-            raise PullError(
-                f"{url}: the server was silent for {timeout:g} seconds. "
-                f"Try again later, or choose another server with {option('mirror')}."
-            ) from error
-        what = str(reason) or type(reason).__name__
-        raise PullError(
-            f"{url}: no answer ({what}). Check the network, or choose another server with {option('mirror')}."
-        ) from error
+            what = f"the server was silent for {timeout:g} seconds. Try again later"
+        raise PullError(f"{url}: {what}, or {another}") from error
 
 
 @contextmanager

@@ -168,14 +168,12 @@ class _Flat(Form):
         if self._choices is not None:
             found = _listed_choices(_required_field(record, self._choices))
             if found is None:
-                raise Problem(
-                    f"{self._choices} must be a list of 2 to {len(LETTERS)} texts, not {record[self._choices]!r:.60}."
-                )
+                given = record[self._choices]
+                raise Problem(f"{self._choices} must be a list of 2 to {len(LETTERS)} texts, not {given!r:.60}.")
             letter = None if gold is None else letter_of(gold, *found)
             if gold is not None and letter is None:
-                raise Problem(
-                    f"the right answer must be the place, the letter or the text of a choice, not {gold!r:.60}."
-                )
+                kinds = "the place, the letter or the text of a choice"
+                raise Problem(f"the right answer must be {kinds}, not {gold!r:.60}.")
             inputs[CHOICES], gold = lettered(found[0]), letter
         elif self._is_slu:
             slots = _required_field(record, "slots")
@@ -227,15 +225,11 @@ def _text_field(record: Record, name: str) -> str:
 
 def _group_values(record: Record, names: Iterable[str]) -> dict[str, str]:
     """The slices; a record without a value is in no slice of that name."""
-    values = {name: _required_field(record, name) for name in names}
+    values = {name: value for name in names if (value := _required_field(record, name)) is not None}
     for name, value in values.items():
-        if not isinstance(value, str | int | float | None):
+        if not isinstance(value, str | int | float):
             raise Problem(f"the group {name} must be a text or a number, not {value!r:.60}.")
-    return {
-        name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in values.items()
-        if value is not None
-    }
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in values.items()}
 
 
 def _listed_choices(value: Any) -> tuple[list[str], list[str]] | None:
@@ -286,15 +280,11 @@ def _text_fields(record: Record, taken: set[str | None], groups: Sequence[str]) 
     others = max((count for name, count in lengths.items() if name != longest), default=0)
     if lengths and (len(lengths) == 1 or lengths[longest] >= max(_MIN_TEXT_WORDS, 2 * others)):
         if _word_count(longest) >= _MIN_SENTENCE_WORDS:
-            raise Problem(
-                f"the row above should hold the names of the columns, but it has {longest!r:.60}. Put a row of names "
-                f"above it, such as text and label."
-            )
+            what = f"the row above should hold the names of the columns, but it has {longest!r:.60}."
+            raise Problem(f"{what} Put a row of names above it, such as text and label.")
         return (longest,)
-    has = ", ".join(record) or "none"
-    raise Problem(
-        f"it is not clear which field holds the text; the fields are: {has}. Choose it with {option('input')}."
-    )
+    what = f"it is not clear which field holds the text; the fields are: {', '.join(record) or 'none'}."
+    raise Problem(f"{what} Choose it with {option('input')}.")
 
 
 def _word_count(text: str) -> int:

@@ -208,10 +208,8 @@ class TaggedForm(Form):
 
     def _tags_of(self, record: Record) -> list[Any]:
         if self._tags is None:
-            raise Problem(
-                f"there are tokens, but no tags ({', '.join(_TAGS[:3])}, …). "
-                f"Choose the field of the tags with {option('gold')}."
-            )
+            how = f"Choose the field of the tags with {option('gold')}."
+            raise Problem(f"there are tokens, but no tags ({', '.join(_TAGS[:3])}, …). {how}")
         tags = record.get(self._tags)
         return tags.split() if isinstance(tags, str) else _list_field(record, self._tags)
 
@@ -232,10 +230,10 @@ def bio_tags(tags: Sequence[Any], tokens: int) -> list[str]:
     """The tags as BIO; raises Problem where they are not the tags of so many tokens."""
     number = next((tag for tag in tags if isinstance(tag, int)), None)
     if number is not None:
-        raise Problem(
-            f"the tags are numbers, such as {number}, without their names. Write the names (O, B-PER, …) instead, or "
-            f"read the folder that Dataset.save_to_disk makes, which has them."
+        how = (
+            "Write the names (O, B-PER, …) instead, or read the folder that Dataset.save_to_disk makes, which has them."
         )
+        raise Problem(f"the tags are numbers, such as {number}, without their names. {how}")
     wrong = next((tag for tag in tags if not isinstance(tag, str)), None)
     if wrong is not None or len(tags) != len([tag for tag in tags if tag is not None]):
         raise Problem(f"a tag must be a text such as O or B-PER, not {wrong!r:.60}.")

@@ -113,24 +113,24 @@ class _OpenSource(NamedTuple):
                 yield from passed
                 continue
             stream = block.placed()
-            for placed in stream:  # one by one, to find the row that is wrong
+            for example, file, line in stream:  # one by one, to find the row that is wrong
                 try:
-                    example = checks.check_example(placed.example, placed.line)
+                    example = checks.check_example(example, line)
                 except Problem as problem:
                     # The bad rows soon after it are shown as well, so that they can be fixed together.
                     shown = [str(problem)]
                     later = chain(stream, chain.from_iterable(map(ReadBlock.placed, self.blocks)))
                     try:
-                        for another in islice(later, self.searched):
+                        for another, its_file, its_line in islice(later, self.searched):
                             try:
-                                checks.check_example(another.example, another.line)
+                                checks.check_example(another, its_line)
                             except Problem as more:
-                                shown.append(str(DataError(str(more), another.file, another.line)))
+                                shown.append(str(DataError(str(more), its_file, its_line)))
                             if len(shown) == _SHOWN_PROBLEMS:
                                 break
                     except DataError as error:
                         shown.append(str(error))
-                    raise DataError("\n".join(shown), placed.file, placed.line) from None
+                    raise DataError("\n".join(shown), file, line) from None
                 labels.add([example])
                 yield example
         labels.check()
@@ -227,9 +227,8 @@ def _records_of(data: Any) -> Iterator[Any]:
     library = _library_of(data)
     if library == "datasets":
         if isinstance(data, dict):
-            raise UsageError(
-                f"This DatasetDict has the splits {', '.join(data)}. Choose one, as in data[{next(iter(data))!r}]."
-            )
+            how = f"Choose one, as in data[{next(iter(data))!r}]."
+            raise UsageError(f"This DatasetDict has the splits {', '.join(data)}. {how}")
         features: dict[str, Json] = {}
         if hasattr(data, "column_names"):  # else it is a column of texts
             features = {} if data.features is None else data.features.to_dict()
@@ -260,9 +259,8 @@ def _records_of(data: Any) -> Iterator[Any]:
             rows = zip(*(batch[name].to_pylist() for name in names), strict=True)
             yield from (dict(zip(names, cells, strict=True)) for cells in rows)
     elif isinstance(data, (str, bytes, Mapping)) or not isinstance(data, Iterable):
-        raise UsageError(
-            f"data must be a path, a list of texts or records, a DataFrame or a Dataset, not {type(data).__qualname__}."
-        )
+        kinds = "a path, a list of texts or records, a DataFrame or a Dataset"
+        raise UsageError(f"data must be {kinds}, not {type(data).__qualname__}.")
     else:
         yield from data
 
@@ -294,28 +292,23 @@ def find_reader(path: Path, options: ReadOptions) -> Reader:
         raise DataError(f"there is no such file or folder.{hint}", path)
     fitting = [options.format] if options.format else _fitting_readers(path)
     if len(fitting) > 1:
-        raise UsageError(
-            f"{path} could be read by {' or '.join(fitting)}. Choose one with {option('format-in', 'format')}."
-        )
+        how = f"Choose one with {option('format-in', 'format')}."
+        raise UsageError(f"{path} could be read by {' or '.join(fitting)}. {how}")
     if not fitting:
         inside = sorted(child.name for child in path.iterdir() if _fitting_readers(child)) if path.is_dir() else []
         if inside:
-            raise DataError(
-                f"this folder holds {', '.join(inside)}. Name one of them, such as {path / inside[0]}.", path
-            )
-        raise DataError(
-            f"no reader knows this kind of {'folder' if path.is_dir() else 'file'} by its name. "
-            f"Choose a reader with {option('format-in', 'format')}: {', '.join(readers.names())}.",
-            path,
-        )
+            what = f"this folder holds {', '.join(inside)}. Name one of them, such as {path / inside[0]}."
+            raise DataError(what, path)
+        what = f"no reader knows this kind of {'folder' if path.is_dir() else 'file'} by its name."
+        how = f"Choose a reader with {option('format-in', 'format')}: {', '.join(readers.names())}."
+        raise DataError(f"{what} {how}", path)
     reader = readers.get(fitting[0])()
     if reader.suffixes and path.is_dir():
         raise DataError(f"this is a folder, but the reader {fitting[0]} reads files. Name one of its files.", path)
     chosen = options.chosen_fields()
     if chosen and not reader.has_fields:
-        raise UsageError(
-            f"{path} is read by {fitting[0]}, which has no fields to choose. Leave out {', '.join(chosen)}."
-        )
+        what = f"{path} is read by {fitting[0]}, which has no fields to choose."
+        raise UsageError(f"{what} Leave out {', '.join(chosen)}.")
     return reader
 
 
@@ -342,12 +335,8 @@ def import_corpus(
             raise DataError("this corpus has no variants. Make some with `unswayed vary`.", path)
 
     people = find_reader(path, options).people
-    manifest = Manifest(
-        task=kind.task,
-        language=kind.language,
-        people={"*": people} if people else {},
-        plan=plan_id("corpus", source, options),
-    )
+    plan, by = plan_id("corpus", source, options), {"*": people} if people else {}
+    manifest = Manifest(task=kind.task, language=kind.language, people=by, plan=plan)
     return write_suite(to, manifest, lambda: examples, variants, overwrite)
 
 
@@ -412,11 +401,8 @@ def _version_from_file(file: Path, clean: Sequence[Example], task: Task, options
     by_id = {example.id: example for example in clean}
     known = sum(version.id in by_id for version in versions)
     if 2 * known <= len(versions) and len(versions) != len(clean):
-        raise DataError(
-            f"there are {len(versions):,} rows, but {len(clean):,} clean ones, and their ids differ. Give the rows of "
-            f"both files the same ids.",
-            file,
-        )
+        what = f"there are {len(versions):,} rows, but {len(clean):,} clean ones, and their ids differ."
+        raise DataError(f"{what} Give the rows of both files the same ids.", file)
     owners = clean if 2 * known <= len(versions) else [by_id.get(version.id) for version in versions]
     found: dict[int, Example] = {}
     for n, (owner, version) in enumerate(zip(owners, versions, strict=True), 1):

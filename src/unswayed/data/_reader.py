@@ -87,14 +87,6 @@ class Problem(Exception):
     """What is wrong with a record, without its place."""
 
 
-class PlacedExample(NamedTuple):
-    """An example, and where it stands."""
-
-    example: Example
-    file: Path
-    line: int
-
-
 class ReadBlock(NamedTuple):
     """Examples that were read together, and where each stands."""
 
@@ -102,8 +94,8 @@ class ReadBlock(NamedTuple):
     files: list[Path]
     lines: list[int]
 
-    def placed(self) -> Iterator[PlacedExample]:
-        return map(PlacedExample, self.examples, self.files, self.lines)
+    def placed(self) -> Iterator[tuple[Example, Path, int]]:
+        return zip(self.examples, self.files, self.lines, strict=True)
 
 
 class Reader:
@@ -210,11 +202,8 @@ class _Unpacked(io.RawIOBase):
             raise DataError(f"the gzip file is damaged or cut off ({error}).", self._path) from error
         self._given += len(data)
         if self._given > self._most:
-            raise DataError(
-                f"unpacked, the file is more than {MAX_UNPACKED_RATIO} times as large, as no text is. Unpack it "
-                f"yourself.",
-                self._path,
-            )
+            what = f"unpacked, the file is more than {MAX_UNPACKED_RATIO} times as large, as no text is."
+            raise DataError(f"{what} Unpack it yourself.", self._path)
         view[: len(data)] = data
         return len(data)
 
@@ -235,18 +224,22 @@ def read_lines(path: Path, encoding: str | None = None) -> Iterator[str]:
 
 def read_line_blocks(path: Path, encoding: str | None = None) -> Iterator[list[str]]:
     """The same lines, some at a time, which is quicker."""
-    codec = codec_of(encoding) if encoding else _wide_codec(path)
+    if encoding:
+        called = {name.casefold(): codec for codec, name in _CODEC_NAMES.items()}
+        try:
+            codec = called.get(encoding.casefold()) or codecs.lookup(encoding).name.replace("-", "_")
+        except (LookupError, ValueError):
+            raise UnknownName("encoding", encoding, ["UTF-8", *_CODEC_NAMES.values()]) from None
+    else:  # that of a file of 16 or 32 bits a character is told by its mark or its zeros
+        with open_bytes(path) as file:
+            start = file.read(1 << 12)
+        codec = next((codec for mark, codec in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), "")
+        if not codec and start.count(0) * 4 > len(start):
+            codec = "utf_16_be" if start[::2].count(0) > start[1::2].count(0) else "utf_16_le"
+        if codec:
+            _report_codec(path, path.stat().st_mtime_ns, codec)
     utf8 = codec in ("", "utf_8", "utf_8_sig")
     return _utf8_blocks(path) if utf8 else _line_blocks(_decoded_lines(path, codec))
-
-
-def codec_of(encoding: str) -> str:
-    """Python's name of an encoding that the user named."""
-    called = {name.casefold(): codec for codec, name in _CODEC_NAMES.items()}
-    try:
-        return called.get(encoding.casefold()) or codecs.lookup(encoding).name.replace("-", "_")
-    except (LookupError, ValueError):
-        raise UnknownName("encoding", encoding, ["UTF-8", *_CODEC_NAMES.values()]) from None
 
 
 def _utf8_lines(path: Path) -> Iterator[str]:
@@ -325,21 +318,11 @@ def _decoded_lines(path: Path, codec: str) -> Iterator[str]:
             raise DataError(what, path, number + 1) from error
 
 
-def _wide_codec(path: Path) -> str:
-    """The codec of a file of 16 or 32 bits a character, by its mark or its zeros; else nothing."""
-    with open_bytes(path) as file:
-        start = file.read(1 << 12)
-    marked = next((codec for mark, codec in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), "")
-    if not marked and start.count(0) * 4 > len(start):
-        marked = "utf_16_be" if start[::2].count(0) > start[1::2].count(0) else "utf_16_le"
-    return _report_codec(path, path.stat().st_mtime_ns, marked) if marked else ""
-
-
 @lru_cache(maxsize=256)
 def _report_codec(path: Path, changed: int, codec: str) -> str:
     """Names the encoding on standard error, once for a file."""
-    print(f"unswayed: {path}: read as {_CODEC_NAMES[codec]}, not UTF-8. If that is wrong, use {option('encoding')}.",
-          file=sys.stderr)  # fmt: skip
+    how = f"If that is wrong, use {option('encoding')}."
+    print(f"unswayed: {path}: read as {_CODEC_NAMES[codec]}, not UTF-8. {how}", file=sys.stderr)
     return codec
 
 

@@ -60,10 +60,8 @@ class Conll(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file, self._without_words = path, []
-        lines = (
-            (number, without_break(line).rstrip(" \r"))
-            for number, line in enumerate(read_lines(path, options.encoding), 1)
-        )
+        texts = map(without_break, read_lines(path, options.encoding))
+        lines = ((number, text.rstrip(" \r")) for number, text in enumerate(texts, 1))
         head = list(islice(lines, _GUESSED_LINES))
         layout = _guess_layout(head, options, path)
         slu = None
@@ -108,28 +106,20 @@ class Conll(Reader):
                 document += 1
                 continue
             # A line that begins with # is a token if it has a token's columns: CoNLL-2003 has such tokens.
-            if line.startswith("#") and (
-                layout.numbered or len(row) != layout.width or not is_bio_tag(row[layout.tag])
-            ):
+            is_token = not layout.numbered and len(row) == layout.width and is_bio_tag(row[layout.tag])
+            if line.startswith("#") and not is_token:
                 if known := _COMMENT.match(line):
                     comments[known[1]] = known[2].strip()
                 continue
             if layout.numbered and not _PLAIN_NUMBER.fullmatch(row[0]) and _NUMBER.fullmatch(row[0]):
                 continue  # CoNLL-U's words of several tokens, and its empty nodes
             if len(row) != layout.width:
-                raise DataError(
-                    f"this line has {len(row)} columns, but the first one has {layout.width}. Fix it; an empty line "
-                    f"must follow each sentence.",
-                    self.file,
-                    number,
-                )
+                what = f"this line has {len(row)} columns, but the first one has {layout.width}."
+                raise DataError(f"{what} Fix it; an empty line must follow each sentence.", self.file, number)
             if not is_bio_tag(row[layout.tag]):
-                raise DataError(
-                    f"the tag {row[layout.tag]!r:.60} in column {layout.tag + 1} is not O, B-…, I-…, E-… or S-…. Fix "
-                    f"it, or choose another column with {option('gold')}.",
-                    self.file,
-                    number,
-                )
+                what = f"the tag {row[layout.tag]!r:.60} in column {layout.tag + 1} is not O, B-…, I-…, E-… or S-…."
+                how = f"Fix it, or choose another column with {option('gold')}."
+                raise DataError(f"{what} {how}", self.file, number)
             first = first if cells else number
             cells.append(row)
 
@@ -153,9 +143,8 @@ def looks_like_conll(path: Path) -> bool:
         start = file.read(1 << 14)
     text = start.decode("utf-8", "ignore").removeprefix("\ufeff").replace("\r\n", "\n").strip("\n")
     lines = text.split("\n")[: -1 if len(start) == 1 << 14 else None]
-    rows = [
-        _split_columns(line, "\t" in line) for line in lines if line.strip() and not line.startswith(("#", _DOCUMENT))
-    ]
+    tokens = [line for line in lines if line.strip() and not line.startswith(("#", _DOCUMENT))]
+    rows = [_split_columns(line, "\t" in line) for line in tokens]
     widths = Counter(map(len, rows))
     if len(rows) < 2 or len(widths) != 1 or next(iter(widths)) < 2 or not any(not line.strip() for line in lines):
         return False
@@ -210,11 +199,9 @@ def _guess_tag_column(rows: Sequence[Sequence[str]], word: int, numbered: bool, 
     several = [at for at in sure if types[at]] or sure
     if len(several) == 1:
         if len(others) > 1:
-            print(
-                f"unswayed: {path}: the tags are in column {several[0] + 1} and the words in column {word + 1}. "
-                f"To choose others: {option('gold')} and {option('input')}, with a column's number.",
-                file=sys.stderr,
-            )
+            taken = f"the tags are in column {several[0] + 1} and the words in column {word + 1}"
+            how = f"To choose others: {option('gold')} and {option('input')}, with a column's number."
+            print(f"unswayed: {path}: {taken}. {how}", file=sys.stderr)
         return several[0]
     if not several:
         # Most rows decide, so that a wrong row is reported by its line and not as a file without tags.
@@ -222,8 +209,7 @@ def _guess_tag_column(rows: Sequence[Sequence[str]], word: int, numbered: bool, 
         best = max(counts, key=lambda at: (counts[at], at), default=None)
         if best is not None and 2 * counts[best] > len(rows):
             return best
-        raise DataError(
-            f"no column holds tags such as O and B-PER. Choose it with {option('gold')}, as a column's number.", path
-        )
+        what = f"no column holds tags such as O and B-PER. Choose it with {option('gold')}, as a column's number."
+        raise DataError(what, path)
     shown = "; ".join(f"{at + 1} ({', '.join(sorted(types[at])[:4]) or 'only O'})" for at in several)
     raise DataError(f"several columns hold tags: {shown}. Choose one with {option('gold')}, by its number.", path)

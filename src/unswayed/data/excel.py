@@ -43,9 +43,8 @@ def _read_sheet(path: Path, wanted: str | None) -> list[list[Any]]:
             except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
                 raise DataError(f"this is not a whole workbook ({error}).", path) from error
             if size > max(UNPACKED_BYTES, MAX_UNPACKED_RATIO * path.stat().st_size):
-                raise DataError(
-                    f"unpacked, the workbook is more than {MAX_UNPACKED_RATIO} times as large, as none is.", path
-                )
+                what = f"unpacked, the workbook is more than {MAX_UNPACKED_RATIO} times as large, as none is."
+                raise DataError(what, path)
     try:
         with open_bytes(path) as file:
             book = calamine.load_workbook(file)

@@ -39,9 +39,8 @@ class Hf(RecordReader):
             if not splits:
                 raise DataError("this dataset dictionary has no splits.", path)
             likely = path / (nearest("test", splits) or splits[0])
-            raise DataError(
-                f"this folder holds the splits {', '.join(splits)}. Name one of them, such as {likely}.", path
-            )
+            what = f"this folder holds the splits {', '.join(splits)}. Name one of them, such as {likely}."
+            raise DataError(what, path)
         file = path / "dataset_info.json"
         features = _read_json(file).get("features") or {}
         if not isinstance(features, dict):

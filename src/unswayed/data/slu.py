@@ -31,19 +31,15 @@ class Slu(Reader):
             self.line = row + 1
             if None in lines:
                 longer = next(file for file, text in zip(files, lines, strict=True) if text is not None)
-                raise DataError(
-                    f"the file ends after {row} lines, but {longer.name} goes on. All three must have as many lines.",
-                    files[lines.index(None)],
-                    self.line,
-                )
+                what = f"the file ends after {row} lines, but {longer.name} goes on. All three must have as many lines."
+                raise DataError(what, files[lines.index(None)], self.line)
             tokens, tags, intent = _split_tokens(lines[0]), _split_tokens(lines[1]), lines[2].strip()
             if len(tokens) != len(tags):
-                raise DataError(f"{len(tags)} tags for the {len(tokens)} tokens of {files[0]}:{self.line}.",
-                                files[1], self.line)  # fmt: skip
+                what = f"{len(tags)} tags for the {len(tokens)} tokens of {files[0]}:{self.line}."
+                raise DataError(what, files[1], self.line)
             if not tokens:
-                raise DataError(
-                    "there is no utterance on this line. Remove it from all three files.", self.file, self.line
-                )
+                what = "there is no utterance on this line. Remove it from all three files."
+                raise DataError(what, self.file, self.line)
             if not intent:
                 raise DataError("there is no intent on this line.", files[2], self.line)
             yield Example(row, "", {"text": " ".join(tokens)}, {"intent": intent, "slots": tags})

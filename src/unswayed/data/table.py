@@ -61,16 +61,13 @@ def csv_rows(path: Path, delimiter: str | None = None, encoding: str | None = No
         delimiter = ";" if ";" in first and "," not in first else ","
     rows = csv.reader(read_lines(path, encoding), delimiter=delimiter, strict=True)
     line = 1
-    while True:
-        try:
-            cells = next(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise DataError(f"the quoting of this row is broken ({error}). Double each \" inside a quoted cell.",
-                            path, line) from error  # fmt: skip
-        yield line, cells
-        line = rows.line_num + 1
+    try:
+        for cells in rows:
+            yield line, cells
+            line = rows.line_num + 1
+    except csv.Error as error:
+        what = f'the quoting of this row is broken ({error}). Double each " inside a quoted cell.'
+        raise DataError(what, path, line) from error
 
 
 def csv_records(
@@ -129,13 +126,14 @@ def read_score_table(path: Path, example: str, condition: str, score: str) -> Sc
             raise UnknownName(f"column of {path}", name, [h for h in header if h])
     places = [header.index(name) for name in (example, condition, score)]
     found = ScoreTable([], [], [])
-    seen_width = len(header)
     for line, cells in rows:
-        if len(cells) != seen_width:
-            raise DataError(f"this row has {len(cells)} cells, the header {seen_width}.", path, line)
-        found.examples.append(cells[places[0]])
-        found.conditions.append(cells[places[1]])
-        found.scores.append(_score_number(cells[places[2]], path, line, empty=True))
+        if len(cells) != len(header):
+            raise DataError(f"this row has {len(cells)} cells, the header {len(header)}.", path, line)
+        one, other, number = (cells[place] for place in places)
+        found.examples.append(one)
+        found.conditions.append(other)
+        empty = number.strip().lower() in ("", "na", "none", "null")
+        found.scores.append(float("nan") if empty else _score_number(number, path, line))
     if not found.scores:
         raise DataError("there is no score in this table.", path)
     return found
@@ -145,19 +143,23 @@ def read_segment_scores(path: Path, score: str, finite: bool = False) -> list[Se
     """System, segment and score of each row. Columns go by WMT's names or plain ones; `score` is tried first."""
     rows = table_rows(path)
     header = _read_header(rows, path)
-    system, segment = _first_column(header, SYSTEM, path), _first_column(header, SEGMENT, path)
-    value = _first_column(header, (score, *SCORE), path)
+    places = []
+    for names in (SYSTEM, SEGMENT, (score, *SCORE)):
+        place = next((header.index(name) for name in names if name in header), None)
+        if place is None:
+            raise DataError(f"the header {', '.join(header)} has none of the columns {', '.join(names)}.", path, 1)
+        places.append(place)
     found: dict[tuple[str, str], SegmentScore] = {}
     for line, cells in rows:
-        if len(cells) <= max(system, segment, value):
+        if len(cells) <= max(places):
             raise DataError(f"this row has {len(cells)} cells, the header {len(header)}.", path, line)
-        key = cells[system], cells[segment]
-        if key in found:
-            raise DataError(f"system {key[0]!r} has two scores for segment {key[1]!r}.", path, line)
-        number = _score_number(cells[value], path, line)
+        system, segment, value = (cells[place] for place in places)
+        if (system, segment) in found:
+            raise DataError(f"system {system!r} has two scores for segment {segment!r}.", path, line)
+        number = _score_number(value, path, line)
         if finite and not isfinite(number):
-            raise DataError(f"the score {cells[value]!r} is not a finite number.", path, line)
-        found[key] = SegmentScore(*key, number)
+            raise DataError(f"the score {value!r} is not a finite number.", path, line)
+        found[system, segment] = SegmentScore(system, segment, number)
     if not found:
         raise DataError("there is no score in this table.", path)
     return list(found.values())
@@ -183,16 +185,7 @@ def _read_header(rows: Iterator[tuple[int, list[str]]], path: Path) -> list[str]
     return [name.strip() for name in header]
 
 
-def _first_column(header: Sequence[str], names: Sequence[str], path: Path) -> int:
-    place = next((list(header).index(name) for name in names if name in header), None)
-    if place is None:
-        raise DataError(f"the header {', '.join(header)} has none of the columns {', '.join(names)}.", path, 1)
-    return place
-
-
-def _score_number(cell: str, path: Path, line: int, empty: bool = False) -> float:
-    if empty and cell.strip().lower() in ("", "na", "none", "null"):
-        return float("nan")
+def _score_number(cell: str, path: Path, line: int) -> float:
     try:
         return float(cell)
     except ValueError:
@@ -217,10 +210,8 @@ def read_meaning_pairs(path: Path, encoding: str | None = None) -> list[MeaningP
     first = next(read_lines(path, encoding), "")
     if first.strip() and not any(mark in first for mark in "\t,;"):
         raise DataError(f"the columns {', '.join(COLUMNS)} must be separated by tabs or commas.", path, 1)
-    found = []
-    places: list[int] = []
+    found, places, width = [], [0, 1, 2], 0
     source: int | None = None
-    width = 0
     for line, cells in table_rows(path, encoding):
         names = [cell.strip().lower() for cell in cells]
         if not width:
@@ -228,15 +219,14 @@ def read_meaning_pairs(path: Path, encoding: str | None = None) -> list[MeaningP
             named = set(COLUMNS) & set(names)
             if named and named != set(COLUMNS):
                 lacking = ", ".join(name for name in COLUMNS if name not in names)
-                raise DataError(
-                    f"the header lacks {lacking}. Columns: {', '.join(COLUMNS)}, and {SOURCE} if needed.", path, 1
-                )
-            places = [names.index(name) for name in COLUMNS] if named else [0, 1, 2]
-            source = names.index(SOURCE) if named and SOURCE in names else None
+                what = f"the header lacks {lacking}. Columns: {', '.join(COLUMNS)}, and {SOURCE} if needed."
+                raise DataError(what, path, 1)
             if named:
+                places = [names.index(name) for name in COLUMNS]
+                source = names.index(SOURCE) if SOURCE in names else None
                 continue
         if len(cells) != width or width < len(COLUMNS):
-            wanted = width if width >= len(COLUMNS) else len(COLUMNS)
+            wanted = max(width, len(COLUMNS))
             raise DataError(f"this row has {len(cells)} columns; {wanted} are expected.", path, line)
         texts = [cells[place].strip() for place in places]
         if not all(texts):

@@ -87,11 +87,9 @@ class LoggedSystem(System):
             patterns = [pattern for reader in readers for pattern in reader.patterns] if place.is_dir() else []
             files = sorted(file for pattern in patterns for file in place.rglob(pattern))
         if not files:
-            raise DataError(
-                "there is no log here. A log is a file that ends in .jsonl, .eval or .json, or a folder in which "
-                "lm_eval (with --log_samples) or inspect wrote one.",
-                place,
-            )
+            kinds = "a file that ends in .jsonl, .eval or .json"
+            folders = "a folder in which lm_eval (with --log_samples) or inspect wrote one"
+            raise DataError(f"there is no log here. A log is {kinds}, or {folders}.", place)
         read_from: dict[bytes, Path] = {}
         for file in files:
             fitting = [reader for reader in readers if reader.recognises(file)]
