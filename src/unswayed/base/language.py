@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -21,39 +22,9 @@ from unswayed.base.project import install_line
 
 UNSURE, SEVERAL = "und", "mul"
 
-# Codes of ISO 639 with English names; other names of one language after a slash.
-_TABLE = """
-aa Afar; ab Abkhazian; ae Avestan; af Afrikaans; ak Akan; als Tosk Albanian; am Amharic; an Aragonese; ar Arabic; arz
-Egyptian Arabic; as Assamese; ast Asturian; av Avaric; ay Aymara; az Azerbaijani/Azeri; ba Bashkir; bar Bavarian; be
-Belarusian; bg Bulgarian; bi Bislama; bm Bambara; bn Bengali/Bangla; bo Tibetan; br Breton; bs Bosnian; ca Catalan; ce
-Chechen; ceb Cebuano; ch Chamorro; ckb Central Kurdish/Sorani; co Corsican; cr Cree; cs Czech; cu Church Slavic; cv
-Chuvash; cy Welsh; da Danish; de German/Deutsch; dsb Lower Sorbian; dv Divehi; dz Dzongkha; ee Ewe; el Greek; en
-English; eo Esperanto; es Spanish/Castilian; et Estonian; eu Basque; fa Persian/Farsi; ff Fulah; fi Finnish; fil
-Filipino; fj Fijian; fo Faroese; fr French/Français; frr Northern Frisian; fy Western Frisian/Frisian; ga Irish; gd
-Scottish Gaelic/Gaelic; gl Galician; gn Guarani; grc Ancient Greek; gsw Swiss German/Alemannic; gu Gujarati; gv Manx;
-ha Hausa; haw Hawaiian; he Hebrew; hi Hindi; ho Hiri Motu; hr Croatian; hsb Upper Sorbian; ht Haitian Creole/Haitian;
-hu Hungarian; hy Armenian; hz Herero; ia Interlingua; id Indonesian; ie Interlingue; ig Igbo; ii Sichuan Yi; ik
-Inupiaq; io Ido; is Icelandic; it Italian; iu Inuktitut; ja Japanese; jv Javanese; ka Georgian; kg Kongo; ki Kikuyu;
-kj Kuanyama; kk Kazakh; kl Kalaallisut/Greenlandic; km Khmer; kmr Northern Kurdish/Kurmanji; kn Kannada; ko Korean; kr
-Kanuri; ks Kashmiri; ku Kurdish; kv Komi; kw Cornish; ky Kyrgyz/Kirghiz; la Latin; lb Luxembourgish; lg Ganda; li
-Limburgish; lij Ligurian; lmo Lombard; ln Lingala; lo Lao; lt Lithuanian; lu Luba-Katanga; lv Latvian; mai Maithili;
-mg Malagasy; mh Marshallese; mi Maori; mk Macedonian; ml Malayalam; mn Mongolian; mr Marathi; ms Malay; mt Maltese; my
-Burmese; na Nauru; nap Neapolitan; nb Norwegian Bokmål/Norwegian/Bokmål; nd North Ndebele; nds Low German/Low Saxon;
-ne Nepali; new Newari; ng Ndonga; nl Dutch/Flemish; nn Norwegian Nynorsk/Nynorsk; nr South Ndebele; nso Northern
-Sotho; nv Navajo; ny Chichewa/Nyanja; oc Occitan; oj Ojibwa; om Oromo; or Odia/Oriya; os Ossetian; pa Punjabi/Panjabi;
-pcm Nigerian Pidgin; pi Pali; pl Polish; pms Piedmontese; pnb Western Punjabi; ps Pashto/Pushto; pt Portuguese; qu
-Quechua; rm Romansh; rn Rundi; ro Romanian/Moldovan; ru Russian; rue Rusyn; rw Kinyarwanda; sa Sanskrit; sah Yakut; sc
-Sardinian; scn Sicilian; sco Scots; sd Sindhi; se Northern Sami; sg Sango; si Sinhala; sk Slovak; sl
-Slovenian/Slovene; sm Samoan; sn Shona; so Somali; sq Albanian; sr Serbian; ss Swati; st Southern Sotho; su Sundanese;
-sv Swedish; sw Swahili; ta Tamil; te Telugu; tg Tajik; th Thai; ti Tigrinya; tk Turkmen; tl Tagalog; tlh Klingon; tn
-Tswana; to Tongan; tr Turkish; ts Tsonga; tt Tatar; tw Twi; ty Tahitian; ug Uyghur/Uighur; uk Ukrainian; ur Urdu; uz
-Uzbek; ve Venda; vec Venetian; vi Vietnamese; vo Volapük; wa Walloon; war Waray; wo Wolof; wuu Wu Chinese; xh Xhosa;
-yi Yiddish; yo Yoruba; yue Cantonese; za Zhuang; zh Chinese/Mandarin; zu Zulu
-"""
-_NAMES = {  # code → names
-    code: names.split("/")
-    for code, _, names in (entry.partition(" ") for entry in " ".join(_TABLE.split()).split("; "))
-}
+_FILE = files("unswayed.base") / "languages.txt"  # ISO 639's codes, each with English names, the usual one first
+_LINES = (line.partition(" ") for line in _FILE.read_text("utf-8").splitlines())
+_NAMES = {code: names.split("/") for code, _, names in _LINES}
 _CODES = {name.casefold(): code for code, names in _NAMES.items() for name in names}
 _OLD = {"no": "nb", "iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro", "sh": "hr", "cmn": "zh", "zsm": "ms"}
 _SHOWN = 8  # operators in one message
