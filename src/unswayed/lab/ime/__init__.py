@@ -13,6 +13,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
@@ -20,21 +21,26 @@ from importlib.resources import as_file, files
 from os.path import commonprefix
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
 from unswayed.base.ids import file_hash
 from unswayed.storage.files import write_atomically
 from unswayed.vary.chinese import sounds
-from unswayed.vary.keyboard.ime import EngineMissing
+from unswayed.vary.keyboard.ime import Candidate, EngineMissing
 
+Signatures = Mapping[str, tuple[Any, Sequence[Any]]]  # of C functions: what each returns, and its arguments
 _SHIMS = files("unswayed.lab.ime") / "shims"
 
 
-def load_library(name: str, library: str) -> ctypes.CDLL:
-    """A C library by its file's name; EngineMissing where it can't be loaded."""
+def load_library(name: str, library: str, functions: Signatures | None = None) -> ctypes.CDLL:
+    """A C library by its file's name, with these functions declared; EngineMissing where it can't be loaded."""
     try:
-        return ctypes.CDLL(library)
+        loaded = ctypes.CDLL(library)
     except OSError as error:
         raise EngineMissing(name, str(error)) from error
+    for function, (result, arguments) in (functions or {}).items():
+        getattr(loaded, function).restype, getattr(loaded, function).argtypes = result, arguments
+    return loaded
 
 
 def find_data_file(pattern: str) -> Path:
@@ -49,16 +55,18 @@ def make_user_folder(name: str) -> Path:
     return Path(place)
 
 
-def load_shim(name: str, flags: list[str]) -> ctypes.CDLL:
+def load_shim(name: str, flags: list[str], functions: Signatures | None = None) -> ctypes.CDLL:
     """The engine's C++ shim, compiled into the user's cache the first time and found there afterwards.
 
     What is found is loaded only if nobody else could have written it and it is what the compiler wrote; otherwise it is
-    compiled again.
+    compiled again. So it is by another version of the compiler.
     """
     source = _SHIMS / f"{name}.cpp"
-    mark = blake2b(
-        source.read_bytes() + " ".join([*flags, _compiler_version(name)]).encode(), digest_size=8
-    ).hexdigest()
+    try:
+        version = subprocess.run(["g++", "--version"], check=True, capture_output=True, text=True).stdout  # noqa: S607
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise EngineMissing(name, "there is no g++") from error
+    mark = blake2b(source.read_bytes() + " ".join([*flags, version]).encode(), digest_size=8).hexdigest()
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unswayed" / "ime"
     with suppress(OSError):
         cache.mkdir(parents=True, exist_ok=True)
@@ -66,18 +74,15 @@ def load_shim(name: str, flags: list[str]) -> ctypes.CDLL:
     if not _is_private(cache):
         cache = make_user_folder("ime")  # for this process alone
     built = cache / f"{name}-{mark}.so"
-    if not _is_whole(built):
+    written = built.with_suffix(".sha256")
+    try:
+        whole = _is_private(built) and _is_private(written) and written.read_text().strip() == file_hash(built)
+    except (OSError, UnicodeDecodeError):
+        whole = False
+    if not whole:
         with as_file(source) as file:
             compile_shim(name, file, built, flags)
-    return load_library(name, str(built))
-
-
-def _compiler_version(name: str) -> str:
-    """What g++ says of itself, so that another version compiles again."""
-    try:
-        return subprocess.run(["g++", "--version"], check=True, capture_output=True, text=True).stdout  # noqa: S607
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise EngineMissing(name, "there is no g++") from error
+    return load_library(name, str(built), functions)
 
 
 def _is_private(path: Path) -> bool:
@@ -88,15 +93,6 @@ def _is_private(path: Path) -> bool:
         return False
     links = stat.S_ISLNK(there.st_mode)
     return not links and there.st_uid in (os.getuid(), 0) and not there.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-
-
-def _is_whole(built: Path) -> bool:
-    """Is this what the compiler wrote? Its hash stands beside it."""
-    written = built.with_suffix(".sha256")
-    try:
-        return _is_private(built) and _is_private(written) and written.read_text().strip() == file_hash(built)
-    except (OSError, UnicodeDecodeError):
-        return False
 
 
 def compile_shim(name: str, source: Path, built: Path, flags: list[str]) -> None:
@@ -126,3 +122,8 @@ def count_used_keys(keys: str, text: str) -> int:
             at += 1
         at += max([len(commonprefix((keys[at : at + 6], sound))) for sound in sounds(c)], default=0) or 1
     return min(at, len(keys))
+
+
+def candidates(keys: str, texts: Iterable[str]) -> list[Candidate]:
+    """Offers of an engine that does not say how many keys each takes up."""
+    return [Candidate(text, count_used_keys(keys, text)) for text in texts if text]

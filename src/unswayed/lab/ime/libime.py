@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ctypes as c
 
-from unswayed.lab.ime import count_used_keys, find_data_file, load_shim
+from unswayed.lab.ime import Signatures, candidates, find_data_file, load_shim
 from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing
 
 _FLAGS = ["-I/usr/include/LibIME", "-I/usr/include/Fcitx5/Utils", "-lIMEPinyin", "-lIMECore", "-lFcitx5Utils"]
+_FUNCTIONS: Signatures = {
+    "unswayed_open": (c.c_void_p, [c.c_char_p, c.c_char_p]),
+    "unswayed_candidates": (c.c_char_p, [c.c_void_p, c.c_char_p, c.c_int]),
+}
 
 
 class LibIme(Engine):
@@ -20,15 +24,11 @@ class LibIme(Engine):
     def __init__(self) -> None:
         super().__init__()
         words, model = find_data_file("share/libime/sc.dict"), find_data_file("lib/*/libime/zh_CN.lm")
-        lib = self._lib = load_shim(self.name, _FLAGS)
-        lib.unswayed_open.restype = c.c_void_p
-        lib.unswayed_open.argtypes = [c.c_char_p, c.c_char_p]
-        lib.unswayed_candidates.restype = c.c_char_p
-        lib.unswayed_candidates.argtypes = [c.c_void_p, c.c_char_p, c.c_int]
-        self._handle = lib.unswayed_open(str(words).encode(), str(model).encode())
+        self._lib = load_shim(self.name, _FLAGS, _FUNCTIONS)
+        self._handle = self._lib.unswayed_open(str(words).encode(), str(model).encode())
         if not self._handle:
             raise EngineMissing(self.name, "its dictionary or language model can't be opened")
 
     def _look_up(self, keys: str, n: int) -> list[Candidate]:
-        lines = self._lib.unswayed_candidates(self._handle, keys.encode(), n).decode("utf-8", "ignore").split("\n")
-        return [Candidate(text, count_used_keys(keys, text)) for text in lines if text]
+        lines = self._lib.unswayed_candidates(self._handle, keys.encode(), n).decode("utf-8", "ignore")
+        return candidates(keys, lines.split("\n"))

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import ctypes as c
 
-from unswayed.lab.ime import count_used_keys, find_data_file, load_library, make_user_folder
+from unswayed.lab.ime import Signatures, candidates, find_data_file, load_library, make_user_folder
 from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing
 
 # Pinyin; letters may stand for syllables; `xian` may be xi'an. Not: adjusting to what was chosen before.
 _OPTIONS = 1 << 1 | 1 << 3 | 1 << 7 | 1 << 8
+_FUNCTIONS: Signatures = {
+    "pinyin_init": (c.c_void_p, [c.c_char_p, c.c_char_p]),
+    "pinyin_set_options": (c.c_bool, [c.c_void_p, c.c_uint32]),
+    "pinyin_alloc_instance": (c.c_void_p, [c.c_void_p]),
+    "pinyin_reset": (c.c_bool, [c.c_void_p]),
+    "pinyin_parse_more_full_pinyins": (c.c_size_t, [c.c_void_p, c.c_char_p]),
+    "pinyin_guess_sentence": (c.c_bool, [c.c_void_p]),
+    "pinyin_guess_candidates": (c.c_bool, [c.c_void_p, c.c_size_t, c.c_uint]),
+    "pinyin_get_n_candidate": (c.c_bool, [c.c_void_p, c.POINTER(c.c_uint)]),
+    "pinyin_get_candidate": (c.c_bool, [c.c_void_p, c.c_uint, c.POINTER(c.c_void_p)]),
+    "pinyin_get_candidate_string": (c.c_bool, [c.c_void_p, c.c_void_p, c.POINTER(c.c_char_p)]),
+}
 _SORT = 0x2 | 0x4 | 0x8 | 0x10  # by phrase length, pinyin length, frequency, with the whole sentence first
 
 
@@ -19,8 +31,7 @@ class LibPinyin(Engine):
 
     def __init__(self) -> None:
         super().__init__()
-        lib = self._lib = load_library(self.name, "libpinyin.so.15")
-        _declare(lib)
+        lib = self._lib = load_library(self.name, "libpinyin.so.15", _FUNCTIONS)
         place = find_data_file("lib/*/libpinyin/data/table.conf").parent
         user = make_user_folder(self.name)
         versions = (place / "table.conf").read_text(encoding="utf-8").splitlines()[:2]
@@ -44,25 +55,5 @@ class LibPinyin(Engine):
         for i in range(min(n, count.value)):
             lib.pinyin_get_candidate(instance, i, c.byref(offer))
             lib.pinyin_get_candidate_string(instance, offer, c.byref(text))
-            word = (text.value or b"").decode("utf-8", "ignore")
-            if word:
-                found.append(Candidate(word, count_used_keys(keys, word)))
-        return found
-
-
-def _declare(lib: c.CDLL) -> None:
-    p = c.c_void_p
-    for name, result, arguments in (
-        ("pinyin_init", p, [c.c_char_p, c.c_char_p]),
-        ("pinyin_set_options", c.c_bool, [p, c.c_uint32]),
-        ("pinyin_alloc_instance", p, [p]),
-        ("pinyin_reset", c.c_bool, [p]),
-        ("pinyin_parse_more_full_pinyins", c.c_size_t, [p, c.c_char_p]),
-        ("pinyin_guess_sentence", c.c_bool, [p]),
-        ("pinyin_guess_candidates", c.c_bool, [p, c.c_size_t, c.c_uint]),
-        ("pinyin_get_n_candidate", c.c_bool, [p, c.POINTER(c.c_uint)]),
-        ("pinyin_get_candidate", c.c_bool, [p, c.c_uint, c.POINTER(p)]),
-        ("pinyin_get_candidate_string", c.c_bool, [p, p, c.POINTER(c.c_char_p)]),
-    ):
-        function = getattr(lib, name)
-        function.restype, function.argtypes = result, arguments
+            found.append((text.value or b"").decode("utf-8", "ignore"))
+        return candidates(keys, found)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import atexit
 import ctypes as c
 from functools import cache
-from pathlib import Path
 from typing import Self
 
-from unswayed.lab.ime import count_used_keys, load_library, make_user_folder
+from unswayed.lab.ime import Signatures, candidates, load_library, make_user_folder
 from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing
 
 _SCHEMA = "pinyin_simp"
-_DATA = Path("/usr/share/rime-data")
 _NAMES = ("distribution_name", "distribution_code_name", "distribution_version", "app_name")
 
 
@@ -38,6 +36,17 @@ class _Iterator(c.Structure):
     _fields_ = (("ptr", c.c_void_p), ("index", c.c_int), ("candidate", _Offer))
 
 
+_FUNCTIONS: Signatures = {
+    "RimeCreateSession": (c.c_size_t, []),
+    "RimeSelectSchema": (c.c_int, [c.c_size_t, c.c_char_p]),
+    "RimeProcessKey": (c.c_int, [c.c_size_t, c.c_int, c.c_int]),
+    "RimeClearComposition": (c.c_int, [c.c_size_t]),
+    "RimeCandidateListBegin": (c.c_int, [c.c_size_t, c.POINTER(_Iterator)]),
+    "RimeCandidateListNext": (c.c_int, [c.POINTER(_Iterator)]),
+    "RimeCandidateListEnd": (c.c_int, [c.POINTER(_Iterator)]),
+}
+
+
 class Rime(Engine):
     """Deploys its schema into a fresh user folder, with the user dictionary, its memory, switched off."""
 
@@ -51,14 +60,18 @@ class Rime(Engine):
 
     def __init__(self) -> None:
         super().__init__()
-        lib = load_library(self.name, "librime.so.1")
+        lib = self._lib = load_library(self.name, "librime.so.1", _FUNCTIONS)
         user = make_user_folder(self.name)
         (user / "default.custom.yaml").write_text(f"patch:\n  schema_list:\n    - schema: {_SCHEMA}\n")
         (user / f"{_SCHEMA}.custom.yaml").write_text("patch:\n  translator/enable_user_dict: false\n")
-        self._lib, self._traits = lib, _traits(user)
-        _declare(lib)
-        lib.RimeSetup(c.byref(self._traits))
-        lib.RimeInitialize(c.byref(self._traits))
+        traits = self._traits = _Traits(
+            shared_data_dir=b"/usr/share/rime-data", user_data_dir=str(user).encode(), min_log_level=3, log_dir=b""
+        )
+        traits.data_size = c.sizeof(_Traits) - c.sizeof(c.c_int)
+        for name in _NAMES:
+            setattr(traits, name, b"unswayed" if name != "app_name" else b"rime.unswayed")
+        lib.RimeSetup(c.byref(traits))
+        lib.RimeInitialize(c.byref(traits))
         if lib.RimeStartMaintenance(1):
             lib.RimeJoinMaintenanceThread()
         atexit.register(lib.RimeFinalize)  # without it the process crashes on its way out
@@ -77,35 +90,10 @@ class Rime(Engine):
         lib.RimeClearComposition(session)
         for key in keys:
             lib.RimeProcessKey(session, ord(key), 0)
-        found: list[Candidate] = []
+        found: list[str] = []
         offers = _Iterator()
         if lib.RimeCandidateListBegin(session, c.byref(offers)):
             while len(found) < n and lib.RimeCandidateListNext(c.byref(offers)):
-                text = offers.candidate.text.decode("utf-8", "ignore")
-                found.append(Candidate(text, count_used_keys(keys, text)))
+                found.append(offers.candidate.text.decode("utf-8", "ignore"))
             lib.RimeCandidateListEnd(c.byref(offers))
-        return found
-
-
-def _traits(user: Path) -> _Traits:
-    traits = _Traits(
-        shared_data_dir=str(_DATA).encode(), user_data_dir=str(user).encode(), min_log_level=3, log_dir=b""
-    )
-    traits.data_size = c.sizeof(_Traits) - c.sizeof(c.c_int)
-    for name in _NAMES:
-        setattr(traits, name, b"unswayed" if name != "app_name" else b"rime.unswayed")
-    return traits
-
-
-def _declare(lib: c.CDLL) -> None:
-    session, offers = c.c_size_t, c.POINTER(_Iterator)
-    lib.RimeCreateSession.restype = session
-    for name, arguments in {
-        "RimeSelectSchema": [session, c.c_char_p],
-        "RimeProcessKey": [session, c.c_int, c.c_int],
-        "RimeClearComposition": [session],
-        "RimeCandidateListBegin": [session, offers],
-        "RimeCandidateListNext": [offers],
-        "RimeCandidateListEnd": [offers],
-    }.items():
-        getattr(lib, name).argtypes = arguments
+        return candidates(keys, found)
