@@ -8,27 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import msgspec
 
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
+from unswayed.lab.calibration import Tally
 from unswayed.vary.chinese import han, lexicon
 from unswayed.vary.chinese_slips import blocks
 from unswayed.vary.people import SPOKEN_CLASSES, SpeakerProfile, spoken_class
+from unswayed.vary.speech import mandarin
 from unswayed.vary.speech._mandarin_recogniser import pronounced, split_syllable
-from unswayed.vary.speech.mandarin import (
-    EARLY,
-    MARKS,
-    WRITINGS,
-    MandarinSpeaker,
-    SpokenPiece,
-    mark_class,
-    other_writings,
-    split_text,
-)
 
 _WORD_PRIOR = 40.0  # words' worth of the speaker's mean rate that each class starts with
 _MARK_PRIOR = 5.0  # marks' worth of the chances below
@@ -36,26 +27,17 @@ _MARK = {"lost": 0.3, "comma": 0.3, "stop": 0.0}  # what becomes of a mark, as f
 _MARKS = {"stop": {"lost": 0.05, "comma": 0.35, "stop": 0.5}, "ask": {"lost": 0.05, "comma": 0.2, "stop": 0.1}}
 _SELVES = 20  # speakers of one profile, so that the habits of none of them decide
 _SAME = 0.6  # share of mishearings that repeat
-_CLAUSE_ENDS = ("comma", "semi", "stop", "ask", "colon")
+# By rate, the places' worth of it that each correction starts with.
+_PRIORS = {"spread": 10, "gap": 10, "shrink": 10, "grow": 10, "stray": 100, "clause": 20, "digits": 20}
 
 
-@dataclass
-class SpeechCounts:
-    """What was seen in the pairs of one speaker: events by name, and the places where they could have been."""
+class SpeechCounts(Tally):
+    """What was seen in the pairs of one speaker, also the sounds that were heard, by what was said."""
 
-    seen: Counter[str] = field(default_factory=Counter)
-    places: Counter[str] = field(default_factory=Counter)
-    heard: Counter[tuple[str, str]] = field(default_factory=Counter)
-    spread: float = 0.0  # variance of the words misheard in a sentence over their mean
-
-    def share(self, name: str, weight: float = 0.0, mean: float = 0.0) -> float:
-        """The share of the places where an event was; `mean` counts as that of `weight` more places."""
-        return (self.seen[name] + weight * mean) / max(1e-9, self.places[name] + weight)
-
-    def add(self, name: str, happened: bool) -> None:
-        """Counts a place where an event could be, and whether it was."""
-        self.places[name] += 1
-        self.seen[name] += happened
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: Counter[tuple[str, str]] = Counter()
+        self.spread = 0.0  # variance of the words misheard in a sentence over their mean
 
 
 def fit_speaker(clean: Sequence[str], said: Sequence[str], rounds: int = 4) -> SpeakerProfile:
@@ -63,7 +45,7 @@ def fit_speaker(clean: Sequence[str], said: Sequence[str], rounds: int = 4) -> S
     seen = count_speech(clean, said)
     profile = _first_profile(seen)
     for n in range(rounds):
-        speaker, seeds = MandarinSpeaker(profile), Seeds(n, "calibrate/speech", 1)
+        speaker, seeds = mandarin.MandarinSpeaker(profile), Seeds(n, "calibrate/speech", 1)
         made = [apply(text, speaker.say(text, seeds.stream(str(i), i % _SELVES))) for i, text in enumerate(clean)]
         profile = _correct_profile(profile, seen, count_speech(clean, made))
     return profile
@@ -71,63 +53,63 @@ def fit_speaker(clean: Sequence[str], said: Sequence[str], rounds: int = 4) -> S
 
 def count_speech(clean: Sequence[str], said: Sequence[str]) -> SpeechCounts:
     """What differs between the texts and what was heard, counted."""
-    seen, wrong, sizes = SpeechCounts(), [], []
-    for before, after in zip(clean, said, strict=True):
-        wrong.append(_count_text(seen, before, after))
-        sizes.append(len(before))
+    seen = SpeechCounts()
+    wrong = [_count_text(seen, before, after) for before, after in zip(clean, said, strict=True)]
+    sizes = list(map(len, clean))
     rate = sum(wrong) / max(1, sum(sizes))
     seen.spread = sum((n - rate * s) ** 2 for n, s in zip(wrong, sizes, strict=True)) / max(1e-9, rate * sum(sizes))
     return seen
 
 
 def _count_text(seen: SpeechCounts, text: str, after: str) -> int:
+    """Counts what differs in one text; gives the number of its words that were not heard right."""
     found = blocks(text, after)
     state = ["ok"] * len(text)
     for start, end, new in found:
         state[start:end] = ["lost" if not new else "wrong"] * (end - start)
-    pieces = _kept_clauses(seen, split_text(text), state)
-    rewritten = {i for start, end, _, _ in other_writings(text) for i in range(start, end)}
+    # Clauses that were lost whole are counted as such and as nothing else.
+    pieces: list[mandarin.SpokenPiece] = []
+    for i, clause in enumerate(mandarin.split_clauses(mandarin.split_text(text))):
+        places = [at for piece in clause if piece.kind != "mark" for at in range(piece.start, piece.end)]
+        gone = len(places) >= 4 and sum(state[at] == "lost" for at in places) >= 0.9 * len(places)
+        if i and places:
+            seen.add("clause", gone)
+        pieces += [] if gone else clause
+    writings = mandarin.other_writings(text)
+    rewritten = {i for start, end, _, _ in writings for i in range(start, end)}
     words = _count_words(seen, [p for p in pieces if not rewritten & set(range(p.start, p.end))], state)
     for start, end, new in found:
         _count_block(seen, text[start:end], new)
     spoken = max((piece.end for piece in pieces if piece.kind != "mark"), default=0)
     for piece in pieces:
         if piece.kind == "mark" and piece.end < spoken:  # the marks that close a text are another matter
-            _count_mark(seen, piece, found)
+            kind = mandarin.mark_class(piece.text)
+            block = next((block for block in found if block[0] <= piece.start < block[1]), None)
+            comma, stop = (block is not None and mark in block[2] and block[0] == piece.start for mark in "，。")
+            seen.add(f"comma/{kind}", comma)
+            seen.add(f"stop/{kind}", stop)
+            seen.add(f"lost/{kind}", block is not None and not comma and not stop)
         elif piece.kind == "number" and piece.start not in rewritten:
             seen.add("digits", state[piece.start] != "ok")
         elif piece.kind == "foreign":
-            new = "".join(b for s, e, b in found if s < piece.end and e > piece.start)
-            seen.add("english", "英" in new or "应用" in new)
-            seen.add("foreign_lost", not new)
-    _count_commas(seen, pieces, state, {start for start, end, new in found if start == end and "，" in new})
+            heard = "".join(b for s, e, b in found if s < piece.end and e > piece.start)
+            seen.add("english", "英" in heard or "应用" in heard)
+            seen.add("foreign_lost", not heard)
+    added = {start for start, end, new in found if start == end and "，" in new}  # where commas came from nowhere
+    for one, two in pairwise(pieces):
+        if one.kind != "mark" and two.kind == "word" and one.end == two.start:
+            beside = (state[one.end - 1] == "ok") != (state[two.start] == "ok")
+            seen.add("commas/beside" if beside else "commas/plain", two.start in added)
     if text[-1:].isalnum():
         seen.add("end", not after[-1:].isalnum())
-    for _, end, kind, new in other_writings(text):
+    for _, end, kind, new in writings:
         seen.add(kind, new + text[end : end + 1] in after)
     return words
 
 
-def _kept_clauses(seen: SpeechCounts, pieces: list[SpokenPiece], state: list[str]) -> list[SpokenPiece]:
-    """The pieces of clauses that were not lost whole; lost ones are counted as such and as nothing else."""
-    clauses: list[list[SpokenPiece]] = [[]]
-    for piece in pieces:
-        clauses[-1].append(piece)
-        if piece.kind == "mark" and mark_class(piece.text) in _CLAUSE_ENDS:
-            clauses.append([])
-    kept: list[SpokenPiece] = []
-    for i, clause in enumerate(clauses):
-        places = [at for piece in clause if piece.kind != "mark" for at in range(piece.start, piece.end)]
-        gone = len(places) >= 4 and sum(state[at] == "lost" for at in places) >= 0.9 * len(places)
-        if i and places:
-            seen.add("clause", gone)
-        kept += [] if gone else clause
-    return kept
-
-
-def _count_words(seen: SpeechCounts, pieces: list[SpokenPiece], state: list[str]) -> int:
+def _count_words(seen: SpeechCounts, pieces: list[mandarin.SpokenPiece], state: list[str]) -> int:
     wrong, last = 0, ""
-    early = next((piece.start for piece in pieces if piece.kind == "word"), 0) + EARLY
+    early = next((piece.start for piece in pieces if piece.kind == "word"), 0) + mandarin.EARLY
     for i, piece in enumerate(pieces):
         if piece.kind != "word":
             last = ""
@@ -138,10 +120,8 @@ def _count_words(seen: SpeechCounts, pieces: list[SpokenPiece], state: list[str]
         now = "ok" if states == {"ok"} else "lost" if states == {"lost"} else "misheard"
         for name in ("misheard", "lost"):
             seen.add(f"{name}{c}", now == name)
-        if last == "misheard":
-            seen.add("spread", now == "misheard")
-        elif last == "lost":
-            seen.add("gap", now == "lost")
+        if last in ("misheard", "lost"):
+            seen.add("spread" if last == "misheard" else "gap", now == last)
         seen.add("early" if piece.start < early else "late", now != "ok")
         wrong += now != "ok"
         last = now
@@ -161,27 +141,9 @@ def _count_block(seen: SpeechCounts, old: str, new: str) -> None:
     if len(old) == len(new):
         parts = [[pronounced(word) for word in lexicon().segment(text)] for text in (old, new)]
         if parts[0] and parts[1] and None not in parts[0] + parts[1]:
-            one, two = ([syllable for part in its if part for syllable in part] for its in parts)
-            for a, b in zip(one, two, strict=True):
+            for a, b in zip(*(chain.from_iterable(filter(None, its)) for its in parts), strict=True):
                 seen.heard[str(a.tone), str(b.tone)] += 1
                 seen.heard.update(zip(split_syllable(a.plain), split_syllable(b.plain), strict=True))
-
-
-def _count_mark(seen: SpeechCounts, piece: SpokenPiece, found: list[tuple[int, int, str]]) -> None:
-    kind = mark_class(piece.text)
-    new = next((new for start, end, new in found if start <= piece.start < end), None)
-    first = next((start for start, end, _ in found if start <= piece.start < end), -1) == piece.start
-    comma, stop = new is not None and "，" in new and first, new is not None and "。" in new and first
-    seen.add(f"comma/{kind}", comma)
-    seen.add(f"stop/{kind}", stop)
-    seen.add(f"lost/{kind}", new is not None and not comma and not stop)
-
-
-def _count_commas(seen: SpeechCounts, pieces: list[SpokenPiece], state: list[str], added: set[int]) -> None:
-    for one, two in pairwise(pieces):
-        if one.kind != "mark" and two.kind == "word" and one.end == two.start:
-            beside = (state[one.end - 1] == "ok") != (state[two.start] == "ok")
-            seen.add("commas/beside" if beside else "commas/plain", two.start in added)
 
 
 def _first_profile(seen: SpeechCounts) -> SpeakerProfile:
@@ -190,6 +152,9 @@ def _first_profile(seen: SpeechCounts) -> SpeakerProfile:
         every = [f"{name}{c}" for c in range(SPOKEN_CLASSES)]
         mean = sum(seen.seen[key] for key in every) / max(1, sum(seen.places[key] for key in every))
         rates[name] = [seen.share(key, _WORD_PRIOR, mean) for key in every]
+    totals: Counter[str] = Counter()
+    for (one, _), n in seen.heard.items():
+        totals[one] += n
     return SpeakerProfile(
         words=[seen.places[f"misheard{c}"] for c in range(SPOKEN_CLASSES)],
         misheard=rates["misheard"],
@@ -203,22 +168,18 @@ def _first_profile(seen: SpeechCounts) -> SpeakerProfile:
         same=_SAME,
         start=1.2,
         pace=0.5,
-        marks={m: {o: seen.share(f"{o}/{m}", _MARK_PRIOR, p) for o, p in _MARKS.get(m, _MARK).items()} for m in MARKS},
+        marks={
+            m: {o: seen.share(f"{o}/{m}", _MARK_PRIOR, p) for o, p in _MARKS.get(m, _MARK).items()}
+            for m in mandarin.MARKS
+        },
         commas={place: seen.share(f"commas/{place}", 20, 0.02) for place in ("plain", "beside")},
         end=seen.share("end", 2, 0.95),
         foreign={"english": seen.share("english", 4, 0.4), "lost": seen.share("foreign_lost", 4, 0.3)},
         digits=seen.share("digits", 20, 0.05),
-        writes={kind: seen.share(kind, 4, 0.5) for kind in WRITINGS},
-        heard=_sound_chances(seen.heard),
+        writes={kind: seen.share(kind, 4, 0.5) for kind in mandarin.WRITINGS},
+        # the chance of each sound, given the one that was said, of all pairs that came up more than once
+        heard={f"{a}>{b}": n / (totals[a] + 5) for (a, b), n in sorted(seen.heard.items()) if n > 1 or a == b},
     )
-
-
-def _sound_chances(counted: Counter[tuple[str, str]]) -> dict[str, float]:
-    """The chance of each sound, given the one that was said, of all pairs that came up more than once."""
-    totals: Counter[str] = Counter()
-    for (one, _), n in counted.items():
-        totals[one] += n
-    return {f"{a}>{b}": n / (totals[a] + 5) for (a, b), n in sorted(counted.items()) if n > 1 or a == b}
 
 
 def _correct_profile(profile: SpeakerProfile, seen: SpeechCounts, made: SpeechCounts) -> SpeakerProfile:
@@ -233,24 +194,15 @@ def _correct_profile(profile: SpeakerProfile, seen: SpeechCounts, made: SpeechCo
         for m, chances in profile.marks.items()
     }
     pace = profile.pace * max(0.6, min(1.6, (max(seen.spread - 1, 0.05) / max(made.spread - 1, 0.05)) ** 0.5))
+    # how many times likelier the first words go wrong than the others
+    early = [counted.share("early", 20, 0.2) / counted.share("late", 20, 0.2) for counted in (seen, made)]
     return msgspec.structs.replace(
         profile,
         misheard=[near(rate, f"misheard{c}", _WORD_PRIOR) for c, rate in enumerate(profile.misheard)],
         lost=[near(rate, f"lost{c}", _WORD_PRIOR) for c, rate in enumerate(profile.lost)],
-        spread=near(profile.spread, "spread", 10),
-        gap=near(profile.gap, "gap", 10),
-        shrink=near(profile.shrink, "shrink", 10),
-        grow=near(profile.grow, "grow", 10),
-        stray=near(profile.stray, "stray", 100),
-        clause=near(profile.clause, "clause", 20),
-        digits=near(profile.digits, "digits", 20),
         marks={m: {o: chance / max(1.0, sum(its.values())) for o, chance in its.items()} for m, its in marks.items()},
         commas={place: near(rate, f"commas/{place}", 20) for place, rate in profile.commas.items()},
-        start=max(0.5, min(3.0, profile.start * (_early_ratio(seen) / _early_ratio(made)) ** 0.7)),
+        start=max(0.5, min(3.0, profile.start * (early[0] / early[1]) ** 0.7)),
         pace=max(0.05, min(1.2, pace)),
+        **{name: near(getattr(profile, name), name, weight) for name, weight in _PRIORS.items()},
     )
-
-
-def _early_ratio(counted: SpeechCounts) -> float:
-    """How many times likelier the first words go wrong than the others."""
-    return counted.share("early", 20, 0.2) / counted.share("late", 20, 0.2)

@@ -9,26 +9,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 
 import msgspec
 
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
+from unswayed.lab.calibration import Tally
+from unswayed.vary import people
 from unswayed.vary.chinese import han, lexicon
 from unswayed.vary.chinese_slips import Slip, slips
 from unswayed.vary.keyboard.ime import Engine
 from unswayed.vary.keyboard.pinyin import PinyinTypist
-from unswayed.vary.people import (
-    TYPED_CLASSES,
-    TYPED_MARKS,
-    WORD_KINDS,
-    Sitting,
-    TypistProfile,
-    typed_class,
-    typed_mark,
-)
 
 _HAN = re.compile(r"[\u4e00-\u9fff]+")
 
@@ -47,20 +39,14 @@ _SELVES = 40  # people of one profile, so that the habits of none of them decide
 _GO_ON = ("select_full", "select_abbr", "input_full", "input_abbr", "omitted")  # slips that may run into the next word
 
 
-@dataclass
-class SittingCounts:
-    """What was seen in the texts of one sitting."""
+class SittingCounts(Tally):
+    """What was seen in the texts of one sitting: marks that were lost, changed or added, and ends not typed."""
 
-    rows: int = 0
-    texts: int = 0
-    words: int = 0
-    sizes: Counter[str] = field(default_factory=Counter)  # characters that slips replaced or put, by kind
-    marks: Counter[str] = field(default_factory=Counter)
-    lost: Counter[str] = field(default_factory=Counter)
-    changed: Counter[str] = field(default_factory=Counter)
-    added: int = 0
-    cuts: int = 0
-    numbers: list[tuple[int, int]] = field(default_factory=list)  # characters and slips of each text
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = 0
+        self.sizes: Counter[str] = Counter()  # characters that slips replaced or put, by kind
+        self.numbers: list[tuple[int, int]] = []  # characters and slips of each text
 
     @property
     def unchanged(self) -> float:
@@ -68,31 +54,27 @@ class SittingCounts:
         return sum(n == 0 for _, n in self.numbers) / max(1, len(self.numbers))
 
 
-@dataclass
-class TypingCounts:
-    """What was seen in the pairs of one person."""
+class TypingCounts(Tally):
+    """What was seen in the pairs of one person.
 
-    sittings: list[SittingCounts]
-    words: Counter[int] = field(default_factory=Counter)  # by class
-    slips: Counter[tuple[str, int]] = field(default_factory=Counter)  # by kind and class of the first word
-    joined: Counter[str] = field(default_factory=Counter)  # slips over several words, by kind
-    others: int = 0
-    other: int = 0
-    omitted: Counter[bool] = field(default_factory=Counter)  # of words of several characters: whole or in part
-    chosen: Counter[bool] = field(default_factory=Counter)  # wrong choices: the first on the list or not
-    repeated: int = 0  # pairs of the same word in one example
-    parted: int = 0  # those of them that came out differently
-    missing: list[int] = field(default_factory=list)  # characters left out at the end
+    The events are slips over several words, by kind; omissions of whole words and choices of the first on the list,
+    among all such slips; wrong digits and letters; and words that came out differently in one example.
+    """
+
+    def __init__(self, sittings: int) -> None:
+        super().__init__()
+        self.sittings = [SittingCounts() for _ in range(sittings)]
+        self.words: Counter[int] = Counter()  # by class
+        self.slips: Counter[tuple[str, int]] = Counter()  # by kind and class of the first word
+        self.missing: list[int] = []  # characters left out at the end
 
     def total(self, kind: str) -> int:
         """The slips of a kind, in words of all classes."""
-        return sum(self.slips[kind, c] for c in range(TYPED_CLASSES))
+        return sum(self.slips[kind, c] for c in range(people.TYPED_CLASSES))
 
-    @property
-    def length(self) -> float:
-        """Mean number of characters of a text."""
-        sizes = [size for s in self.sittings for size, _ in s.numbers]
-        return sum(sizes) / max(1, len(sizes))
+    def smoothed(self, name: str) -> float:
+        """The share of the places where an event was, drawn to a small one."""
+        return min(0.95, self.share(name, 10.0, 0.05))
 
     @property
     def gap(self) -> float:
@@ -113,7 +95,7 @@ class TypingCounts:
 def count_slips(clean: Rows, typed: Rows, engine: Engine, sittings: Sequence[int] = ()) -> TypingCounts:
     """What differs between the texts and what was typed, explained and counted."""
     seated = sittings or [0] * len(clean)
-    seen = TypingCounts([SittingCounts() for _ in range(max(seated, default=0) + 1)])
+    seen = TypingCounts(max(seated, default=0) + 1)
     for row, others, k in zip(clean, typed, seated, strict=True):
         came_out: dict[str, list[str]] = {}
         seen.sittings[k].rows += 1
@@ -124,8 +106,8 @@ def count_slips(clean: Rows, typed: Rows, engine: Engine, sittings: Sequence[int
                 hit = [slip.new for slip in found if slip.start < at + len(word) and slip.end > at]
                 came_out.setdefault(word, []).append("|".join(hit) if hit else word)
         for ways in came_out.values():
-            seen.repeated += len(ways) * (len(ways) - 1) // 2
-            seen.parted += sum(one != two for one, two in combinations(ways, 2))
+            for one, two in combinations(ways, 2):
+                seen.add("parted", one != two)
     return seen
 
 
@@ -144,65 +126,51 @@ def _count_text(seen: TypingCounts, here: SittingCounts, text: str, found: list[
     for at, word in _chinese_words(text):
         syllables = lexicon().reading(word)
         if syllables:
-            c = typed_class(word, engine.rank(word, syllables))
+            c = people.typed_class(word, engine.rank(word, syllables))
             starts[at] = len(word), c
             seen.words[c] += 1
-    here.texts += 1
-    here.words += len(starts)
+    here.places["added"] += len(starts)
     for at, character in enumerate(text):
-        if character.isalnum() and not han(character):
-            seen.others += 1
+        if not han(character) and character.isalnum():
+            seen.places["other"] += 1
         elif not han(character):
-            here.marks[typed_mark(text, at)] += 1
+            here.places.update(f"{kind}/{people.typed_mark(text, at)}" for kind in ("mark_lost", "mark_changed"))
     end = len(text)  # where a text ends whose last characters were left out; more than a mark must be missing
     for slip in reversed(found):
         if slip.end < end or slip.new:
             break
         end = slip.start
-    if not any(c.isalnum() for c in text[end:]):
-        end = len(text)
-    if end < len(text):
-        here.cuts += 1
-        seen.missing.append(sum(c.isalnum() for c in text[end:]))
+    missing = sum(c.isalnum() for c in text[end:])
+    here.add("cut", missing > 0)
+    if missing:
+        seen.missing.append(missing)
     for slip in found:
-        if slip.end > end:
+        if missing and slip.end > end:
             break
-        _count_slip(seen, here, text, slip, starts, engine)
-
-
-def _count_slip(
-    seen: TypingCounts, here: SittingCounts, text: str, slip: Slip, starts: dict[int, tuple[int, int]], engine: Engine
-) -> None:
-    old = text[slip.start : slip.end]
-    if slip.kind == "mark_added":
-        here.added += 1
-    elif slip.kind in ("mark_lost", "mark_changed"):
-        counted = here.lost if slip.kind == "mark_lost" else here.changed
-        counted.update(typed_mark(text, at) for at in range(slip.start, slip.end))
-    elif slip.kind == "other_text":
-        seen.other += 1
-    else:
-        begin = max((at for at in starts if at <= slip.start), default=min(starts, default=-1))
-        if begin < 0:
-            return
-        length, c = starts[begin]
-        seen.slips[slip.kind, c] += 1
-        here.sizes[slip.kind] += max(len(old), len(slip.new))
-        if sum(slip.start < at < slip.end for at in starts):
-            seen.joined[slip.kind] += 1
-        if slip.kind == "omitted" and length > 1:
-            seen.omitted[slip.end - slip.start >= length] += 1
-        if slip.kind == "select_full":
-            syllables = lexicon().reading(old)
-            offered = [c.text for c in engine.candidates("".join(syllables), 12)] if syllables else []
-            offered = [text for text in offered if text != old and len(text) == len(old)]
-            if slip.new in offered:
-                seen.chosen[slip.new == offered[0]] += 1
+        old = text[slip.start : slip.end]
+        if slip.kind == "mark_added":
+            here.seen["added"] += 1
+        elif slip.kind in ("mark_lost", "mark_changed"):
+            here.seen.update(f"{slip.kind}/{people.typed_mark(text, at)}" for at in range(slip.start, slip.end))
+        elif slip.kind == "other_text":
+            seen.seen["other"] += 1
+        elif starts:
+            length, c = starts[max((at for at in starts if at <= slip.start), default=min(starts))]
+            seen.slips[slip.kind, c] += 1
+            here.sizes[slip.kind] += max(len(old), len(slip.new))
+            seen.add(f"joined/{slip.kind}", any(slip.start < at < slip.end for at in starts))
+            if slip.kind == "omitted" and length > 1:
+                seen.add("whole", slip.end - slip.start >= length)
+            if slip.kind == "select_full" and (syllables := lexicon().reading(old)):
+                offered = [c.text for c in engine.candidates("".join(syllables), 12)]
+                offered = [other for other in offered if other != old and len(other) == len(old)]
+                if slip.new in offered:
+                    seen.add("first", slip.new == offered[0])
 
 
 def fit_pinyin_typist(
     clean: Rows, typed: Rows, engine: Engine, sittings: Sequence[int] = (), rounds: int = 7
-) -> TypistProfile:
+) -> people.TypistProfile:
     """The profile under which a typist with this engine makes these slips. A row holds the texts of one example.
 
     `sittings` numbers the sitting of each row; without it, every hundred rows are one.
@@ -228,66 +196,59 @@ def fit_pinyin_typist(
     return profile
 
 
-def _first_profile(seen: TypingCounts) -> TypistProfile:
-    words = max(1, sum(seen.words.values()))
-    mean: dict[str, float] = {kind: seen.total(kind) / words for kind in WORD_KINDS}
-    shape: dict[str, list[float]] = {
-        kind: [
-            (seen.slips[kind, c] + _PRIOR * mean[kind]) / (seen.words[c] + _PRIOR) / max(mean[kind], 1e-9)
-            for c in range(TYPED_CLASSES)
-        ]
-        for kind in WORD_KINDS
-    }
-    return TypistProfile(
-        length=seen.length,
+def _first_profile(seen: TypingCounts) -> people.TypistProfile:
+    words, classes = max(1, sum(seen.words.values())), range(people.TYPED_CLASSES)
+    mean: dict[str, float] = {kind: seen.total(kind) / words for kind in people.WORD_KINDS}
+    shape: dict[str, list[float]] = {}
+    for kind, rate in mean.items():
+        drawn = [(seen.slips[kind, c] + _PRIOR * rate) / (seen.words[c] + _PRIOR) for c in classes]
+        shape[kind] = [share / max(rate, 1e-9) for share in drawn]
+    sizes = [size for s in seen.sittings for size, _ in s.numbers]
+    return people.TypistProfile(
+        length=sum(sizes) / max(1, len(sizes)),
         memory=_MEMORY,
-        words=[seen.words[c] for c in range(TYPED_CLASSES)],
+        words=[seen.words[c] for c in classes],
         shape=shape,
-        joined={
-            kind: _smoothed_share(seen.joined[kind], seen.total(kind)) if kind in _GO_ON else 0.0 for kind in WORD_KINDS
-        },
-        others=seen.others,
-        other=(seen.other + 1.0) / (seen.others + 300.0),
+        joined={kind: seen.smoothed(f"joined/{kind}") if kind in _GO_ON else 0.0 for kind in mean},
+        others=seen.places["other"],
+        other=(seen.seen["other"] + 1.0) / (seen.places["other"] + 300.0),
         pace=0.3,
-        whole=_share_of_true(seen.omitted),
-        first=_share_of_true(seen.chosen),
+        whole=seen.smoothed("whole"),
+        first=seen.smoothed("first"),
         missing=seen.gap,
         sittings=[_first_sitting(seen, here, mean) for here in seen.sittings],
     )
 
 
-def _first_sitting(seen: TypingCounts, here: SittingCounts, mean: dict[str, float]) -> Sitting:
+def _first_sitting(seen: TypingCounts, here: SittingCounts, mean: dict[str, float]) -> people.Sitting:
     """A sitting's rates, each drawn to the person's by as much as it rests on few words or marks."""
-    sizes = {kind: max(1, sum(s.sizes[kind] for s in seen.sittings)) for kind in WORD_KINDS}
-    return Sitting(
+
+    def drawn(name: str) -> float:
+        part, whole = sum(s.seen[name] for s in seen.sittings), sum(s.places[name] for s in seen.sittings)
+        rate = (part + 0.5) / (whole + 10.0)
+        return min(0.95, (here.seen[name] + _MARKS * rate) / (here.places[name] + _MARKS))
+
+    sizes = {kind: max(1, sum(s.sizes[kind] for s in seen.sittings)) for kind in mean}
+    return people.Sitting(
         rows=here.rows,
         rates={
-            kind: (here.sizes[kind] * seen.total(kind) / sizes[kind] + _USUAL * mean[kind]) / (here.words + _USUAL)
-            for kind in WORD_KINDS
+            kind: (here.sizes[kind] * seen.total(kind) / sizes[kind] + _USUAL * rate) / (here.places["added"] + _USUAL)
+            for kind, rate in mean.items()
         },
-        lost={
-            m: _share_drawn_to_mean(here.lost[m], here.marks[m], [(s.lost[m], s.marks[m]) for s in seen.sittings])
-            for m in TYPED_MARKS
-        },
-        changed={
-            m: _share_drawn_to_mean(here.changed[m], here.marks[m], [(s.changed[m], s.marks[m]) for s in seen.sittings])
-            for m in TYPED_MARKS
-        },
-        added=_share_drawn_to_mean(here.added, here.words, [(s.added, s.words) for s in seen.sittings]),
-        cut=_share_drawn_to_mean(here.cuts, here.texts, [(s.cuts, s.texts) for s in seen.sittings]),
+        lost={m: drawn(f"mark_lost/{m}") for m in people.TYPED_MARKS},
+        changed={m: drawn(f"mark_changed/{m}") for m in people.TYPED_MARKS},
+        added=drawn("added"),
+        cut=drawn("cut"),
         hasty=0.0,
     )
 
 
-def _share_drawn_to_mean(part: int, whole: int, all_: list[tuple[int, int]]) -> float:
-    mean = (sum(n for n, _ in all_) + 0.5) / (sum(of for _, of in all_) + 10.0)
-    return min(0.95, (part + _MARKS * mean) / (whole + _MARKS))
-
-
-def _correct_profile(profile: TypistProfile, seen: TypingCounts, made: TypingCounts, far: float) -> TypistProfile:
+def _correct_profile(
+    profile: people.TypistProfile, seen: TypingCounts, made: TypingCounts, far: float
+) -> people.TypistProfile:
     """The profile moved towards one whose counts, as explained, are those that were seen."""
     shape: dict[str, list[float]] = {}  # how each kind falls on classes of words, moved, and 1 on average
-    for kind in WORD_KINDS:
+    for kind in people.WORD_KINDS:
         ratio = _ratio(seen.total(kind), made.total(kind))
         moved = [
             likelier * _ratio(seen.slips[kind, c] + 3, made.slips[kind, c] * ratio + 3) ** (0.7 * far)
@@ -296,54 +257,41 @@ def _correct_profile(profile: TypistProfile, seen: TypingCounts, made: TypingCou
         mean = sum(m * n for m, n in zip(moved, profile.words, strict=True)) / max(1, sum(profile.words))
         shape[kind] = [min(_LIKELIEST, m / max(mean, 1e-9)) for m in moved]
     memory = profile.memory
-    if min(seen.repeated, made.repeated) >= _REPEATED:  # more where the same words came out differently too often
-        much = made.parted / made.repeated / (seen.parted / seen.repeated + 1e-3)
+    if min(seen.places["parted"], made.places["parted"]) >= _REPEATED:
+        # more where the same words came out differently too often
+        much = made.share("parted") / (seen.share("parted") + 1e-3)
         memory = min(0.9, max(0.05, memory + far * (much - 1)))
-    joined = {
-        kind: min(0.9, share * _ratio(seen.joined[kind] + 1, made.joined[kind] + 1) ** far)
-        for kind, share in profile.joined.items()
-    }
+
+    def corrected(rate: float, name: str, both: tuple[Tally, Tally] = (seen, made), most: float = 0.95) -> float:
+        return float(min(most, rate * _ratio(both[0].seen[name] + 1, both[1].seen[name] + 1) ** far))
+
+    def corrected_sitting(sitting: people.Sitting, wanted: SittingCounts, got: SittingCounts) -> people.Sitting:
+        both, hasty = (wanted, got), (got.unchanged - wanted.unchanged) / (got.unchanged + 0.05)
+        return msgspec.structs.replace(
+            sitting,
+            rates={
+                kind: rate * _ratio(wanted.sizes[kind] + _SMALL, got.sizes[kind] + _SMALL) ** far
+                for kind, rate in sitting.rates.items()
+            },
+            lost={mark: corrected(rate, f"mark_lost/{mark}", both) for mark, rate in sitting.lost.items()},
+            changed={mark: corrected(rate, f"mark_changed/{mark}", both) for mark, rate in sitting.changed.items()},
+            added=corrected(sitting.added, "added", both, 0.2),
+            cut=corrected(sitting.cut, "cut", both),
+            hasty=min(0.95, max(0.0, sitting.hasty + far * hasty)),
+        )
+
     return msgspec.structs.replace(
         profile,
         shape=shape,
-        joined=joined,
+        joined={kind: corrected(share, f"joined/{kind}", most=0.9) for kind, share in profile.joined.items()},
         pace=min(1.2, max(0.0, profile.pace + _STEP * far * (seen.spread - made.spread))),
         memory=memory,
-        other=min(0.5, profile.other * _ratio(seen.other + 1, made.other + 1) ** far),
-        whole=min(0.95, profile.whole * _ratio(_share_of_true(seen.omitted), _share_of_true(made.omitted)) ** far),
-        first=min(0.95, profile.first * _ratio(_share_of_true(seen.chosen), _share_of_true(made.chosen)) ** far),
+        other=corrected(profile.other, "other", most=0.5),
+        whole=min(0.95, profile.whole * _ratio(seen.smoothed("whole"), made.smoothed("whole")) ** far),
+        first=min(0.95, profile.first * _ratio(seen.smoothed("first"), made.smoothed("first")) ** far),
         missing=1 + (profile.missing - 1) * _ratio(seen.gap - 1, made.gap - 1) ** far,
-        sittings=[
-            _corrected_sitting(*three, far)
-            for three in zip(profile.sittings, seen.sittings, made.sittings, strict=True)
-        ],
+        sittings=list(map(corrected_sitting, profile.sittings, seen.sittings, made.sittings)),
     )
-
-
-def _corrected_sitting(sitting: Sitting, seen: SittingCounts, made: SittingCounts, far: float) -> Sitting:
-    def moved(rates: dict[str, float], wanted: Counter[str], got: Counter[str]) -> dict[str, float]:
-        return {mark: min(0.95, rate * _ratio(wanted[mark] + 1, got[mark] + 1) ** far) for mark, rate in rates.items()}
-
-    return msgspec.structs.replace(
-        sitting,
-        rates={
-            kind: rate * _ratio(seen.sizes[kind] + _SMALL, made.sizes[kind] + _SMALL) ** far
-            for kind, rate in sitting.rates.items()
-        },
-        lost=moved(sitting.lost, seen.lost, made.lost),
-        changed=moved(sitting.changed, seen.changed, made.changed),
-        added=min(0.2, sitting.added * _ratio(seen.added + 1, made.added + 1) ** far),
-        cut=min(0.95, sitting.cut * _ratio(seen.cuts + 1, made.cuts + 1) ** far),
-        hasty=min(0.95, max(0.0, sitting.hasty + far * (made.unchanged - seen.unchanged) / (made.unchanged + 0.05))),
-    )
-
-
-def _smoothed_share(part: float, whole: float) -> float:
-    return min(0.95, (part + 0.5) / (whole + 10.0))
-
-
-def _share_of_true(counted: Counter[bool]) -> float:
-    return _smoothed_share(counted[True], counted.total())
 
 
 def _ratio(wanted: float, got: float) -> float:

@@ -20,11 +20,7 @@ class SunPinyin(Engine):
 
     def __init__(self) -> None:
         super().__init__()
-        functions = {
-            "unswayed_open": (c.c_int, [c.c_char_p]),
-            "unswayed_candidates": (c.c_char_p, [c.c_char_p, c.c_int]),
-        }
-        self._lib = load_shim(self.name, ["-I/usr/include/sunpinyin-2.0", "-lsunpinyin"], functions)
+        self._lib = load_shim(self.name, ["-I/usr/include/sunpinyin-2.0", "-lsunpinyin"], _FUNCTIONS)
         if not self._lib.unswayed_open(str(make_user_folder(self.name)).encode()):
             raise EngineMissing(self.name, "its session can't be opened")
 
