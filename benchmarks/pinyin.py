@@ -25,7 +25,7 @@ from benchmarks.operators import questions
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
 from unswayed.lab.calibration.profiles import ROWS, fit_pinyin_typists
-from unswayed.lab.realism.aligned import Aligned, read_people
+from unswayed.lab.realism import Aligned, read_people
 from unswayed.lab.realism.compare import drops, error_rate
 from unswayed.lab.realism.judge import RealismJudge
 from unswayed.measure.files import distances

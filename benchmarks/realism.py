@@ -15,10 +15,10 @@ from typing import NamedTuple
 from benchmarks._measure import SHARED, Row, needs, show
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
-from unswayed.lab.realism.aligned import Aligned
+from unswayed.lab.realism import Aligned
 from unswayed.lab.realism.compare import Files, built_in_systems, measure_harm
+from unswayed.lab.realism.features import words_of
 from unswayed.lab.realism.judge import Channel, RealismJudge, script_of
-from unswayed.lab.realism.letters import words_of
 from unswayed.vary import operators
 from unswayed.vary.engine import OperatorSpec
 from unswayed.vary.operator import Text, Texts

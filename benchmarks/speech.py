@@ -12,7 +12,7 @@ from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Estimate
-from unswayed.lab.realism.aligned import read_people
+from unswayed.lab.realism import read_people
 from unswayed.lab.realism.compare import error_rate
 from unswayed.lab.realism.judge import RealismJudge
 from unswayed.measure.files import distances

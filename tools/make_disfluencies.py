@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from unswayed.lab.calibration.disfluency import fit_disfluency
-from unswayed.lab.calibration.profiles import round_profile
+from unswayed.lab.calibration.profiles import encode_rounded
 from unswayed.vary.disfluencies import SHIPPED
 
 BROKEN = "#VALUE"  # what a spreadsheet made of some rows
@@ -21,7 +21,7 @@ BROKEN = "#VALUE"  # what a spreadsheet made of some rows
 def main() -> None:
     rows = [row for row in json.loads(Path(sys.argv[1]).read_text("utf-8")).values() if BROKEN not in row["disfluent"]]
     rates = fit_disfluency([row["original"] for row in rows], [row["disfluent"] for row in rows])
-    SHIPPED.write_bytes(msgspec.json.format(msgspec.json.encode(round_profile(msgspec.to_builtins(rates)))) + b"\n")
+    SHIPPED.write_bytes(msgspec.json.format(encode_rounded(rates)) + b"\n")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from unswayed.collect.study import read_study
 from unswayed.data import read_score_table, read_segment_scores
 from unswayed.lab.calibration.profiles import first_attempts, read_typed
 from unswayed.lab.calibration.typist import aligned_rows
-from unswayed.lab.realism.aligned import read_people as read_aligned_people
+from unswayed.lab.realism import read_people as read_aligned_people
 from unswayed.measure.files import score_files
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.mixed import mixed_effects

@@ -13,7 +13,7 @@ from unswayed.base.errors import DataError
 from unswayed.base.seeds import Seeds
 from unswayed.cli.calibrate import command
 from unswayed.lab.calibration.mandarin_speaker import count_speech, fit_speaker
-from unswayed.lab.realism.aligned import read_people
+from unswayed.lab.realism import read_people
 from unswayed.vary.people import SPOKEN_CLASSES, Speakers, read_profiles, speakers, spoken_class
 from unswayed.vary.speech.mandarin import Mandarin, MandarinSpeaker
 

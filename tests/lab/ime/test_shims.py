@@ -41,7 +41,9 @@ def test_a_tampered_one_is_compiled_again(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     loaded: list[bytes] = []
-    monkeypatch.setattr(ime, "load_library", lambda name, library, functions=None: loaded.append(Path(library).read_bytes()))
+    monkeypatch.setattr(
+        ime, "load_library", lambda name, library, functions=None: loaded.append(Path(library).read_bytes())
+    )
     ime.load_shim("probe", [])
     file = built(cache)
     right = file.read_bytes()

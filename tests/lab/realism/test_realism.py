@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from unswayed.base.edits import apply
 from unswayed.base.errors import DataError, MissingExtra, UsageError
 from unswayed.base.seeds import Seeds
-from unswayed.lab.realism.aligned import Aligned, read_people
-from unswayed.lab.realism.chinese import named_features
+from unswayed.lab.realism import Aligned, read_people
 from unswayed.lab.realism.compare import drops, error_rate, looks
+from unswayed.lab.realism.features import chinese_features
 from unswayed.lab.realism.judge import RealismJudge
 from unswayed.systems.opening import open_system
 from unswayed.vary.keyboard.homophone import Homophone
@@ -38,8 +38,8 @@ def varied(operator: Operator, texts: list[str], seed: int, draw: int = 0) -> li
 
 
 def test_every_feature_has_a_name_of_its_own() -> None:
-    found = named_features("怎么提现。", "怎么体现")
-    assert found.keys() == named_features("", "").keys()
+    found = chinese_features("怎么提现。", "怎么体现")
+    assert found.keys() == chinese_features("", "").keys()
     assert found["slip.select_full.rate"] == 1 / 5
     assert found["shape.replaced.same_sound"] == 1
     assert found["shape.deleted.marks"] == 1
@@ -49,7 +49,7 @@ def test_every_feature_has_a_name_of_its_own() -> None:
 
 def test_texts_without_differences_and_empty_ones_have_features() -> None:
     for pair in (("", ""), ("好的", "好的"), ("abc", ""), ("", "好的")):
-        assert np.isfinite(list(named_features(*pair).values())).all()
+        assert np.isfinite(list(chinese_features(*pair).values())).all()
 
 
 def test_without_scikit_learn_the_line_that_installs_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,14 +14,14 @@ from unswayed.base.edits import apply
 from unswayed.base.errors import DataError, UsageError, option
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Estimate
-from unswayed.data import read_lines, without_break
+from unswayed.lab.calibration import round_numbers
 from unswayed.lab.calibration.disfluency import fit_disfluency
 from unswayed.lab.calibration.english_listener import fit_listener
 from unswayed.lab.calibration.mandarin_speaker import fit_speaker
 from unswayed.lab.calibration.pinyin_typist import SITTING, fit_pinyin_typist
 from unswayed.lab.calibration.typist import fit_typist
-from unswayed.lab.realism.aligned import read_aligned, read_people
-from unswayed.lab.realism.judge import require_chinese, require_noise
+from unswayed.lab.realism import read_aligned, read_people, read_tsv
+from unswayed.lab.realism.judge import FOLDS, RealismJudge, require_chinese, require_noise
 from unswayed.vary.hands import Hands
 from unswayed.vary.keyboard import ime
 from unswayed.vary.keyboard.layouts import Layout
@@ -55,15 +55,12 @@ def fit_pinyin_typists(
         require_noise(before.texts(), person.texts(), number)
         right, typed = ([list(file.rows[row].values()) for row in used] for file in (before, person))
         found.append(fit_pinyin_typist(right, typed, ime.open_engine(engine), [row // SITTING for row in used]))
-    return msgspec.json.encode(round_profile(msgspec.to_builtins(Typists(engine, found)))) + b"\n", len(found)
+    return encode_rounded(Typists(engine, found)), len(found)
 
 
-def round_profile(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: round_profile(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [round_profile(inner) for inner in value]
-    return round(value, _DIGITS) if isinstance(value, float) else value
+def encode_rounded(profile: Any) -> bytes:
+    """A file's content, with numbers of five digits after the point."""
+    return msgspec.json.encode(round_numbers(msgspec.to_builtins(profile), lambda n: round(n, _DIGITS))) + b"\n"
 
 
 def fit_mandarin_speakers(clean: str, real: Sequence[str], fields: Sequence[str], rows: str) -> bytes:
@@ -76,16 +73,14 @@ def fit_mandarin_speakers(clean: str, real: Sequence[str], fields: Sequence[str]
         [text for row, texts in enumerate(file.rows) if ROWS[rows](row) for text in texts.values()]
         for file in (before, *people)
     ]
-    made = Speakers([fit_speaker(texts, said) for said in heard])
-    return msgspec.json.encode(round_profile(msgspec.to_builtins(made))) + b"\n"
+    return encode_rounded(Speakers([fit_speaker(texts, said) for said in heard]))
 
 
 def fit_disfluencies(clean: str, real: Sequence[str], fields: Sequence[str]) -> bytes:
     """The file's content: how the people who said these texts repaired what they said."""
     before, people = read_people(clean, real, fields)
     said = [text for person in people for text in person.texts()]
-    rates = fit_disfluency(before.texts() * len(people), said)
-    return msgspec.json.encode(round_profile(msgspec.to_builtins(rates))) + b"\n"
+    return encode_rounded(fit_disfluency(before.texts() * len(people), said))
 
 
 def fit_listener_file(clean: str, real: str, field: str | None, heard: str | None, source: str) -> tuple[bytes, int]:
@@ -115,18 +110,9 @@ class TypedText(NamedTuple):
 
 def read_typed(path: str | Path) -> list[TypedText]:
     """Rows of a TSV file, or a gzipped one, with the columns person, sentence, typed and perhaps keys."""
-    path = Path(path)
-    rows = [without_break(line).split("\t") for line in read_lines(path)]
-    header = rows[0] if rows else []
-    absent = [name for name in _COLUMNS if name not in header]
-    if absent:
-        raise DataError(f"there is no column {absent[0]!r}. Columns needed: {', '.join(_COLUMNS)}.", path, 1)
-    wrong = next((number for number, row in enumerate(rows, 1) if len(row) != len(header)), None)
-    if wrong:
-        raise DataError(f"this row has {len(rows[wrong - 1])} cells, but the header has {len(header)}.", path, wrong)
-    names = [*_COLUMNS, *(["keys"] if "keys" in header else [])]
-    places = [header.index(name) for name in names]
-    return [TypedText(*(row[k] for k in places)) for row in rows[1:]]
+    header, rows = read_tsv(Path(path), *_COLUMNS)
+    places = [header.index(name) for name in (*_COLUMNS, *(["keys"] if "keys" in header else []))]
+    return [TypedText(*(row[k] for k in places)) for row in rows]
 
 
 def typed_pairs(clean: str, real: Sequence[str], fields: Sequence[str] = (), by: str = "") -> list[TypedText]:
@@ -155,15 +141,12 @@ def first_attempts(rows: Sequence[TypedText]) -> list[TypedText]:
 
 def fit_typed_texts(rows: Sequence[TypedText], board: Layout, language: str, source: str) -> SlipProfile:
     """One profile of all these people."""
-    known = {row.person for row in rows}
-    return fit_typist(
-        [row.sentence for row in rows],
-        [row.typed for row in rows],
-        [row.person for row in rows] if len(known) > 1 else [],
-        board,
-        word_ranks() if language.split("-")[0] == "en" else {},
-        source,
-    )
+    people, meant, typed = ([row[k] for row in rows] for k in range(3))
+    return fit_typist(meant, typed, people if len(set(people)) > 1 else [], board, _word_ranks(language), source)
+
+
+def _word_ranks(language: str) -> Mapping[str, int]:
+    return word_ranks() if language.split("-")[0] == "en" else {}
 
 
 def fit_typist_modes(rows: Sequence[TypedText], board: Layout, language: str, source: str) -> Profiles:
@@ -190,15 +173,12 @@ def split_people(rows: Sequence[TypedText]) -> tuple[list[TypedText], list[Typed
 
 def type_again(profile: SlipProfile, board: Layout, language: str, texts: Sequence[str], seed: int = 0) -> list[str]:
     """The texts as someone would type them who slips as the profile says."""
-    hands = Hands(profile, board, word_ranks() if language.split("-")[0] == "en" else {})
-    seeds = Seeds(seed, "keyboard/typist", 2)
+    hands, seeds = Hands(profile, board, _word_ranks(language)), Seeds(seed, "keyboard/typist", 2)
     return [apply(text, hands.type(text, seeds.stream(str(i), 0))) for i, text in enumerate(texts)]
 
 
 def test_profile(rows: Sequence[TypedText], board: Layout, language: str) -> Estimate:
     """How well a profile of one half of the people is told from the texts of the other half."""
-    from unswayed.lab.realism.judge import FOLDS, RealismJudge
-
     fitted, others = split_people(rows)
     if not fitted or not others:
         raise UsageError(f"A test on other people needs texts of several people. See {option('by')}.")

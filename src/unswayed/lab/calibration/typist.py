@@ -17,33 +17,21 @@ import numpy.typing as npt
 from unswayed.base.edits import apply
 from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Seeds
+from unswayed.lab.calibration import STEADY_SHAPE, four_digits, gamma_steps, round_numbers
+from unswayed.vary import slips as slip_rules
 from unswayed.vary.hands import Hands
 from unswayed.vary.keyboard.layouts import Layout
-from unswayed.vary.slips import (
-    LETTER_KINDS,
-    PER,
-    STYLES,
-    Slip,
-    SlipProfile,
-    crosses,
-    near,
-    opportunities,
-    place,
-    slips,
-    word_at,
-)
 from unswayed.vary.words import FREQUENT, frequency_class
 
 _MAX_PEOPLE = 240  # people that a profile keeps
 _MIN_PEOPLE = 5  # people below whom nothing is said of how they differ
-_HASTE_STEPS = 256  # of the list that haste is drawn from
 _MAX_CHANCE = 0.97  # chance of a habit that shows nearly always
-_STEADY_SHAPE = 50.0  # shape of a gamma that hardly varies
 _WAYS = ("capital", "lost", "changed")
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 TextCounts = tuple[str, Mapping[str, int], Mapping[str, int]]  # who, opportunities of a text, and slips in it
+Choices = dict[str, dict[str, float]]  # by kind of slip what was chosen, and how often
 ABORTED = 0.3  # share of characters above which a text was given up, or is another one
 _MIN_TEXTS = 20  # texts below which nothing can be said
 _PRIOR_SLIPS = 8.0  # slips that a weight starts from, as if it were like any other
@@ -61,8 +49,8 @@ def fit_people(made: Sequence[TextCounts], rates: Mapping[str, float]) -> tuple[
 
     Fitted by moments: what two texts of one person share is the person's, the rest of the excess is the text's.
     """
-    plain = [kind for kind in rates if kind.rsplit("_", 1)[0] not in STYLES]
-    expected = np.array([sum(rates[kind] * here[PER[kind]] for kind in plain) for _, here, _ in made])
+    plain = [kind for kind in rates if kind.rsplit("_", 1)[0] not in slip_rules.STYLES]
+    expected = np.array([sum(rates[kind] * here[slip_rules.PER[kind]] for kind in plain) for _, here, _ in made])
     counts = np.array([sum(events[kind] for kind in plain) for _, _, events in made], float)
     names = sorted({who for who, _, _ in made})
     if len(names) < _MIN_PEOPLE:
@@ -72,22 +60,18 @@ def fit_people(made: Sequence[TextCounts], rates: Mapping[str, float]) -> tuple[
     n, m = np.bincount(who, counts), np.bincount(who, expected)
     pairs = (m**2 - np.bincount(who, expected**2)).sum()
     excess = ((n**2 - np.bincount(who, counts**2)).sum() / pairs if pairs else 1.0) - 1
-    shape = 1 / excess if excess > 1 / _STEADY_SHAPE else _STEADY_SHAPE
+    shape = 1 / excess if excess > 1 / STEADY_SHAPE else STEADY_SHAPE
     rng = np.random.Generator(np.random.PCG64(7))
     factors = rng.gamma(shape + n, 1 / (shape + m))
     kept = np.sort(rng.permutation(len(names))[:_MAX_PEOPLE])
-    columns = [_scale_to_mean(factors[kept], 1.0)]
-    columns += [
-        _scale_to_mean(chances[kept], mean) for chances, mean in (_fit_habit(name, made, who, rng) for name in STYLES)
-    ]
-    rows = [[float(f"{value:.3g}") for value in row] for row in np.stack(columns, axis=1)]
-    return _fit_text_shape(counts, expected, columns[0]), rows
-
-
-def _scale_to_mean(values: Floats, mean: float) -> Floats:
-    """The values of those who are kept, with the mean of all."""
-    found = float(values.mean())
-    return values * (mean / found) if found else values
+    columns = [(factors, 1.0), *(_fit_habit(name, made, who, rng) for name in slip_rules.STYLES)]
+    scaled = []
+    for values, mean in columns:  # those who are kept get the mean of all
+        chosen = values[kept]
+        found = float(chosen.mean())
+        scaled.append(chosen * (mean / found) if found else chosen)
+    rows = [[float(f"{value:.3g}") for value in row] for row in np.stack(scaled, axis=1)]
+    return _fit_text_shape(counts, expected, scaled[0]), rows
 
 
 def _fit_habit(style: str, made: Sequence[TextCounts], who: Ints, rng: np.random.Generator) -> tuple[Floats, float]:
@@ -111,23 +95,12 @@ def _fit_text_shape(counts: Floats, expected: Floats, people: Floats) -> float:
     right = float((counts == 0).mean())
     sizes = np.quantile(expected, np.linspace(0.01, 0.99, 50))
     means = np.outer(sizes * expected.mean() / max(sizes.mean(), 1e-9), people).ravel()
-    low, high = 0.05, _STEADY_SHAPE
+    low, high = 0.05, STEADY_SHAPE
     for _ in range(40):
         middle = (low * high) ** 0.5
         none = float(((1 + means / middle) ** -middle).mean())
         low, high = (middle, high) if none > right else (low, middle)
     return round(low, 3)
-
-
-def gamma_steps(shape: float) -> list[float]:
-    """Equally likely values of the gamma of this shape with mean 1."""
-    if shape >= _STEADY_SHAPE * 0.98:
-        return [1.0]
-    grid = np.arange(-40, 4.2, 0.002)  # of logs
-    sums = np.cumsum(np.exp(shape * grid - np.exp(grid)))
-    places = np.searchsorted(sums, (np.arange(_HASTE_STEPS) + 0.5) / _HASTE_STEPS * sums[-1])
-    values = np.exp(grid[places])
-    return [float(f"{value:.4g}") for value in values / values.mean()]
 
 
 class RetypedRow(NamedTuple):
@@ -136,13 +109,13 @@ class RetypedRow(NamedTuple):
     meant: str
     typed: str
     person: str
-    slips: list[Slip]
+    slips: list[slip_rules.Slip]
 
 
 def fit_typist(
     meant: Sequence[str], typed: Sequence[str], people: Sequence[str], board: Layout, words: Mapping[str, int],
     source: str = "",
-) -> SlipProfile:  # fmt: skip
+) -> slip_rules.SlipProfile:  # fmt: skip
     """How these people slip. `people` names who typed each text; empty if nobody knows."""
     rows = aligned_rows(meant, typed, people, board)
     if len(rows) < _MIN_TEXTS:
@@ -163,7 +136,7 @@ def aligned_rows(meant: Sequence[str], typed: Sequence[str], people: Sequence[st
     for i, (a, b) in enumerate(zip(meant, typed, strict=True)):
         a, b = a.strip(), b.strip()
         if a and abs(len(a) - len(b)) <= ABORTED * len(a):
-            found = slips(a, b, board) if a != b else []
+            found = slip_rules.slips(a, b, board) if a != b else []
             raised = sum(slip.kind == "raised" for slip in found)
             if len(found) <= ABORTED * len(a) and raised <= _LOCKED:
                 rows.append(RetypedRow(a, b, people[i] if people else "", found))
@@ -172,31 +145,57 @@ def aligned_rows(meant: Sequence[str], typed: Sequence[str], people: Sequence[st
 
 def _count_profile(
     rows: list[RetypedRow], board: Layout, words: Mapping[str, int], source: str
-) -> tuple[SlipProfile, float]:
+) -> tuple[slip_rules.SlipProfile, float]:
     """The profile as it is counted, before the counts are checked, and the shape of its gamma of haste."""
     chances: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
     for row in rows:
-        chances.update(opportunities(row.meant))
+        chances.update(slip_rules.opportunities(row.meant))
+        seen.update(c.lower() for c in row.meant if c.isalnum())
     first = [(row.meant, slip) for row in rows for slip in _first_of_bursts(row)]
-    letters = [(text, slip) for text, slip in first if slip.kind in LETTER_KINDS]
-    every = sum(slip.kind in LETTER_KINDS for row in rows for slip in row.slips)
+    letters = [(text, slip) for text, slip in first if slip.kind in slip_rules.LETTER_KINDS]
+    every = sum(slip.kind in slip_rules.LETTER_KINDS for row in rows for slip in row.slips)
     kinds = Counter(slip.kind for _, slip in first)
-    rates = {kind: kinds[kind] / chances[per] for kind, per in PER.items() if kinds[kind] and chances[per]}
-    events = [(row.person, opportunities(row.meant), Counter(s.kind for s in _first_of_bursts(row))) for row in rows]
+    rates = {kind: kinds[kind] / chances[per] for kind, per in slip_rules.PER.items() if kinds[kind] and chances[per]}
+    events = [
+        (row.person, slip_rules.opportunities(row.meant), Counter(s.kind for s in _first_of_bursts(row)))
+        for row in rows
+    ]
     shape, people = fit_people(events, rates)
-    profile = SlipProfile(
+    # For each kind, how much likelier each letter is than others, drawn towards 1 where little was seen.
+    by_letter: dict[str, dict[str, float]] = {}
+    for kind in _BY_LETTER:
+        counts = Counter(text[s.at].lower() for text, s in letters if s.kind == kind and s.at < len(text))
+        share = counts.total() / max(seen.total(), 1)
+        weights = {c: (counts[c] + _PRIOR_SLIPS) / (seen[c] * share + _PRIOR_SLIPS) for c in sorted(seen)}
+        by_letter[kind] = {c: four_digits(min(w, _MAX_WEIGHT)) for c, w in weights.items() if abs(log(w)) > _ALIKE}
+
+    def by_class(of: Callable[[str, int], int], size: int, kind: str = "") -> list[float]:
+        """How much likelier slips are in each class of letters than in all; `of` gives the class of a place."""
+        counts, places = [0.0] * size, [0.0] * size
+        for text, slip in letters:
+            if slip.kind == kind or not kind:
+                counts[of(text, min(slip.at, len(text) - 1))] += 1
+        for text in dict.fromkeys(row.meant for row in rows):
+            for at, c in enumerate(text):
+                if c.isalnum():
+                    places[of(text, at)] += 1
+        share = sum(counts) / max(sum(places), 1)
+        pairs = zip(counts, places, strict=True)
+        return [four_digits((n + _PRIOR_SLIPS) / (m * share + _PRIOR_SLIPS)) for n, m in pairs]
+
+    word_at = slip_rules.word_at
+    profile = slip_rules.SlipProfile(
         source=source,
         texts=len(rows),
-        rates=round_values(rates),
-        letters=_letter_weights(rows, letters),
-        places={kind: _weights_by_class(rows, letters, kind, place, 3) for kind in _BY_LETTER if kinds[kind]},
-        lengths=_weights_by_class(rows, letters, "", lambda text, at: min((len(word_at(text, at)) - 1) // 3, 3), 4),
-        frequencies=_weights_by_class(
-            rows, letters, "", lambda text, at: frequency_class(words.get(word_at(text, at).lower())), 5
-        )
+        rates=round_numbers(rates),
+        letters=by_letter,
+        places={kind: by_class(slip_rules.place, 3, kind) for kind in _BY_LETTER if kinds[kind]},
+        lengths=by_class(lambda text, at: min((len(word_at(text, at)) - 1) // 3, 3), 4),
+        frequencies=by_class(lambda text, at: frequency_class(words.get(word_at(text, at).lower())), 5)
         if words
         else [1.0] * 5,
-        choices=_count_choices([(row.meant, slip) for row in rows for slip in row.slips], board, words),
+        choices=_count_choices(rows, board, words),
         burst=round((every - len(letters)) / max(every, 1), 4),
         noticed=0.0,
         haste=gamma_steps(shape),
@@ -205,11 +204,11 @@ def _count_profile(
     return profile, shape
 
 
-def _first_of_bursts(row: RetypedRow) -> Iterator[Slip]:
+def _first_of_bursts(row: RetypedRow) -> Iterator[slip_rules.Slip]:
     """All slips, but of slips of letters that follow each other closely in one word, the first."""
     last = -_CLOSE - 1
     for slip in row.slips:
-        if slip.kind in LETTER_KINDS:
+        if slip.kind in slip_rules.LETTER_KINDS:
             close = slip.at - last <= _CLOSE and " " not in row.meant[last : slip.at]
             last = slip.at
             if close:
@@ -217,59 +216,30 @@ def _first_of_bursts(row: RetypedRow) -> Iterator[Slip]:
         yield slip
 
 
-def _letter_weights(rows: list[RetypedRow], letters: list[tuple[str, Slip]]) -> dict[str, dict[str, float]]:
-    """For each kind, how much likelier each letter is than others, drawn towards 1 where little was seen."""
-    seen = Counter(c.lower() for row in rows for c in row.meant if c.isalnum())
-    found = {}
-    for kind in _BY_LETTER:
-        counts = Counter(text[s.at].lower() for text, s in letters if s.kind == kind and s.at < len(text))
-        share = counts.total() / max(seen.total(), 1)
-        weights = {c: (counts[c] + _PRIOR_SLIPS) / (seen[c] * share + _PRIOR_SLIPS) for c in sorted(seen)}
-        found[kind] = round_values({c: min(w, _MAX_WEIGHT) for c, w in weights.items() if abs(log(w)) > _ALIKE})
-    return found
-
-
-def _weights_by_class(
-    rows: list[RetypedRow], letters: list[tuple[str, Slip]], kind: str, of: Callable[[str, int], int], size: int
-) -> list[float]:
-    """How much likelier slips are in each class of letters than in all together; `of` gives the class of a place."""
-    counts, seen = [0.0] * size, [0.0] * size
-    for text, slip in letters:
-        if slip.kind == kind or not kind:
-            counts[of(text, min(slip.at, len(text) - 1))] += 1
-    for text in dict.fromkeys(row.meant for row in rows):
-        for at, c in enumerate(text):
-            if c.isalnum():
-                seen[of(text, at)] += 1
-    share = sum(counts) / max(sum(seen), 1)
-    return [float(f"{(n + _PRIOR_SLIPS) / (m * share + _PRIOR_SLIPS):.4g}") for n, m in zip(counts, seen, strict=True)]
-
-
-def _count_choices(
-    found: list[tuple[str, Slip]], board: Layout, words: Mapping[str, int]
-) -> dict[str, dict[str, float]]:
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for text, slip in found:
-        chosen = _name_choice(text, slip, board, words)
-        if chosen:
-            counts[slip.kind][chosen] += 1
+def _count_choices(rows: list[RetypedRow], board: Layout, words: Mapping[str, int]) -> Choices:
+    """What was chosen in slips of each kind, and how often; of what is rare, nothing."""
+    chosen: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        for slip in row.slips:
+            if name := _name_choice(row.meant, slip, board, words):
+                chosen[slip.kind][name] += 1
     for kind in ("far", "vowel", "word_more"):
-        counts[kind] = Counter({name: n for name, n in counts[kind].items() if n >= _LISTED})
-    return {kind: dict(sorted(counts[kind].items())) for kind in sorted(counts) if counts[kind]}
+        chosen[kind] = Counter({name: n for name, n in chosen[kind].items() if n >= _LISTED})
+    return {kind: dict(sorted(counts.items())) for kind, counts in sorted(chosen.items()) if counts}
 
 
-def _name_choice(text: str, slip: Slip, board: Layout, words: Mapping[str, int]) -> str:
+def _name_choice(text: str, slip: slip_rules.Slip, board: Layout, words: Mapping[str, int]) -> str:
     """What was chosen in a slip, as the profile names it; empty if that is not counted."""
     old, new = text[slip.at : slip.at + 1], slip.typed
     if slip.kind == "near":
-        return near(board, old, new)
+        return slip_rules.near(board, old, new)
     if slip.kind in ("far", "vowel") and (old + new).isalpha():
         return (old + new).lower()
     if slip.kind == "swap":
-        return "hands" if crosses(board, *text[slip.at : slip.at + 2]) else "hand"
+        return "hands" if slip_rules.crosses(board, *text[slip.at : slip.at + 2]) else "hand"
     if slip.kind == "insert":
         before = text[max(slip.at - 2, 0) : slip.at]
-        if any(near(board, c, new) for c in before[-1:] + old):
+        if any(slip_rules.near(board, c, new) for c in before[-1:] + old):
             return "near"
         return "next" if new.lower() in text[slip.at : slip.at + 3].lower() else "before" if new in before else "other"
     if slip.kind == "word_lost":
@@ -282,8 +252,8 @@ def _name_choice(text: str, slip: Slip, board: Layout, words: Mapping[str, int])
 
 
 def _check_profile(
-    profile: SlipProfile, shape: float, rows: list[RetypedRow], board: Layout, words: Mapping[str, int]
-) -> tuple[SlipProfile, float]:
+    profile: slip_rules.SlipProfile, shape: float, rows: list[RetypedRow], board: Layout, words: Mapping[str, int]
+) -> tuple[slip_rules.SlipProfile, float]:
     """The profile with rates at which its own typing gives people's counts, real words, and texts without a slip."""
     hands, seeds = Hands(profile, board, words), Seeds(0, "calibrate/typist", 1)
     times = max(1, _TYPED // len(rows))
@@ -294,7 +264,7 @@ def _check_profile(
             edits = hands.type(row.meant, seeds.stream(str(i), draw))
             if edits:
                 typed = apply(row.meant, edits).strip()
-                made.update(slip.kind for slip in slips(row.meant, typed, board))
+                made.update(slip.kind for slip in slip_rules.slips(row.meant, typed, board))
                 pairs.append((row.meant, typed))
     human = Counter(slip.kind for row in rows for slip in row.slips)
     altered = sum(bool(row.slips) for row in rows) * times / max(len(pairs), 1)
@@ -304,15 +274,13 @@ def _check_profile(
         factor = (human[kind] + 1) / (made[kind] / times + 1)
         habit = kind.endswith(("_capital", "_lost", "_changed")) and kind not in ("space_lost", "word_lost")
         rates[kind] = rate if habit else min(rate * min(max(factor, 0.5), 2.0), 1.0)
-    noticed = _share_noticed(profile.noticed, rows, pairs, words) if words else 0.0
-    return msgspec.structs.replace(profile, rates=round_values(rates), noticed=noticed, haste=gamma_steps(shape)), shape
-
-
-def _share_noticed(now: float, rows: list[RetypedRow], made: list[tuple[str, str]], words: Mapping[str, int]) -> float:
-    """The share of slips without a word as a result that people put right, from how many of theirs are left."""
-    human = _nonword_odds([(row.meant, row.typed) for row in rows if row.slips], words)
-    ours = _nonword_odds(made, words)
-    return round(min(max(1 - (1 - now) * human / ours, 0.0), 0.9), 4) if ours else now
+    # The share of slips without a word as a result that people put right, from how many of theirs are left.
+    noticed = profile.noticed if words else 0.0
+    if words and (ours := _nonword_odds(pairs, words)):
+        theirs = _nonword_odds([(row.meant, row.typed) for row in rows if row.slips], words)
+        noticed = round(min(max(1 - (1 - noticed) * theirs / ours, 0.0), 0.9), 4)
+    new = msgspec.structs.replace(profile, rates=round_numbers(rates), noticed=noticed, haste=gamma_steps(shape))
+    return new, shape
 
 
 def _nonword_odds(pairs: list[tuple[str, str]], words: Mapping[str, int]) -> float:
@@ -326,7 +294,3 @@ def _nonword_odds(pairs: list[tuple[str, str]], words: Mapping[str, int]) -> flo
                 if one != two and one in words:
                     real, other = real + (two in words), other + (two not in words)
     return (other + 1) / (real + 1)
-
-
-def round_values(values: Mapping[str, float]) -> dict[str, float]:
-    return {name: float(f"{value:.4g}") for name, value in values.items()}

@@ -15,13 +15,13 @@ import numpy as np
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Estimate, Inputs
-from unswayed.lab.realism.aligned import Aligned, column, read_versions
+from unswayed.lab.realism import Aligned, column, read_versions
+from unswayed.lab.realism.features import known_words, letter_looks
 from unswayed.lab.realism.judge import Channel, RealismJudge, TextScript, keyboard_of, script_of
-from unswayed.lab.realism.letters import known_words, letter_looks
 from unswayed.measure.files import distances
 from unswayed.stats import Array, mean_interval, numbers_of
 from unswayed.systems.system import Failed, System
-from unswayed.vary.chinese_slips import KINDS, Slip, slips
+from unswayed.vary.chinese_slips import KINDS, slips
 from unswayed.vary.engine import OperatorSpec
 from unswayed.vary.operator import Text, Texts
 
@@ -148,11 +148,8 @@ def _train_classifier(clean: Aligned, script: TextScript, seed: int) -> Ask:
     group = np.array([numbers.setdefault(_join_texts(row), len(numbers)) for row in clean.rows])
     rng = Seeds(seed, "measure/realism", 1).stream("classifier", 0).numpy()
     fold = rng.permutation(np.arange(len(numbers)) % _FOLDS)[group]
-    by = (
-        {"analyzer": "char", "ngram_range": (1, 2)}
-        if script.name == "han"
-        else {"analyzer": "char_wb", "ngram_range": (2, 4)}
-    )
+    han = script.name == "han"
+    by = {"analyzer": "char" if han else "char_wb", "ngram_range": (1, 2) if han else (2, 4)}
     texts, gold = [_join_texts(row) for row in clean.rows], [str(g) for g in clean.gold]
     models = []
     for k in range(_FOLDS):
@@ -189,8 +186,17 @@ def realism(
     }  # fmt: skip
     if len(typed) > 1:
         found["person"] = [judge.one_person(k) for k in range(len(typed))]
-    if baselines:
-        found["baselines"] = _baselines(judge, script, texts, typed, seed)
+    if baselines:  # doing nothing at all, and a stress test of the same language, judged in the same way
+        found["baselines"] = {"nothing": judge.against_people([texts])}
+        if name := script.baseline():
+            rate = sum(error_rate(texts, t) for t in typed) / len(typed)
+            params: dict[str, float] = {"rate": min(1.0, max(0.01, rate))} if name == "keyboard/homophone" else {}
+            operator = OperatorSpec(name, params).make()
+            views = Texts.of([Text(text, script.language) for text in texts])
+            streams = Seeds(seed, name, operator.version).streams(views.ids, 0, [""] * len(texts))
+            changes = zip(texts, operator.change_many(views, streams), strict=True)
+            stressed = [apply(text, change.edits) if change else text for text, change in changes]
+            found["baselines"][name] = judge.against_people([stressed])
     found["looks"] = {"human": _describe(script, texts, typed), "simulated": _describe(script, texts, made)}
     found["told_by"] = judge.told_by(made)
     files = Files(before, people, draws)
@@ -200,35 +206,14 @@ def realism(
     return dict(msgspec.to_builtins(found))
 
 
-def _baselines(
-    judge: RealismJudge, script: TextScript, texts: list[str], typed: list[list[str]], seed: int
-) -> dict[str, Estimate]:
-    """Doing nothing at all, and a stress test of the same language, judged in the same way."""
-    found = {"nothing": judge.against_people([texts])}
-    name = script.baseline()
-    if name:
-        rate = sum(error_rate(texts, t) for t in typed) / len(typed)
-        params: dict[str, float] = {"rate": min(1.0, max(0.01, rate))} if name == "keyboard/homophone" else {}
-        operator = OperatorSpec(name, params).make()
-        seeds = Seeds(seed, name, operator.version)
-        views = Texts.of([Text(text, script.language) for text in texts])
-        changes = operator.change_many(views, seeds.streams(views.ids, 0, [""] * len(texts)))
-        found[name] = judge.against_people(
-            [[apply(t, change.edits) if change else t for t, change in zip(texts, changes, strict=True)]]
-        )
-    return found
-
-
 def _describe(script: TextScript, texts: Sequence[str], versions: Sequence[Sequence[str]]) -> dict[str, float]:
     """How versions of the texts look, the mean of all: by slips of pinyin, or by letters and words."""
     if script.name == "han":
-        return _mean([looks(texts, version) for version in versions])
-    seen = script.seen(texts)
-    lexicon, board = known_words(seen, script.language), keyboard_of(script.language)
-    return _mean([letter_looks(seen, script.seen(version), lexicon, board) for version in versions])
-
-
-def _mean(rows: Sequence[dict[str, float]]) -> dict[str, float]:
+        rows = [looks(texts, version) for version in versions]
+    else:
+        seen = script.seen(texts)
+        lexicon, board = known_words(seen, script.language), keyboard_of(script.language)
+        rows = [letter_looks(seen, script.seen(version), lexicon, board) for version in versions]
     return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
 
 
@@ -237,13 +222,15 @@ def rows_of(found: dict[str, Any]) -> list[list[dict[str, Any]]]:
     judged = [("simulated", found["auc"])]
     judged += [(f"person {k + 1}", value) for k, value in enumerate(found.get("person", ()))]
     judged += [(f"baseline: {name}", value) for name, value in found.get("baselines", {}).items()]
-    tables: list[list[dict[str, Any]]] = [[
-        {"told from people": name, "auc": _short(v["value"]), "low": _short(v["low"]), "high": _short(v["high"])}
-        for name, v in judged
-    ]]  # fmt: skip
     human, made = found["looks"]["human"], found["looks"]["simulated"]
-    tables.append([{"looks": name, "human": _short(human[name]), "simulated": _short(made[name])} for name in human])
-    tables.append([{k: _short(v) if isinstance(v, float) else v for k, v in row.items()} for row in found["told_by"]])
+    tables: list[list[dict[str, Any]]] = [
+        [{"told from people": name, "auc": v["value"], "low": v["low"], "high": v["high"]} for name, v in judged],
+        [{"looks": name, "human": human[name], "simulated": made[name]} for name in human],
+        found["told_by"],
+    ]
+    tables = [
+        [{k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()} for row in rows] for rows in tables
+    ]
     for name, rows in found["harm"].items():
         tables += [[
             {"system": name, "label": row["label"], "n": row["n"], "per cent": what,
@@ -251,10 +238,6 @@ def rows_of(found: dict[str, Any]) -> list[list[dict[str, Any]]]:
             for row in rows for what in ("accuracy", "flips") if what in row
         ]]  # fmt: skip
     return tables
-
-
-def _short(value: float) -> float:
-    return round(value, 3)
 
 
 _LENGTHS = ("1→1", "2→2", "0→1", "1→0", "3→3", "1→2", "2→3", "0→2")
@@ -267,19 +250,7 @@ def looks(clean: Sequence[str], noisy: Sequence[str]) -> dict[str, float]:
     kinds = Counter(slip.kind for _, slip in found)
     lengths = Counter(f"{slip.end - slip.start}→{len(slip.new)}" for _, slip in found)
     words = sum(kinds[kind] for kind in ("select_full", "select_abbr", "input_full", "input_abbr"))
-    return {
-        "error_rate": error_rate(clean, noisy),
-        "unchanged": sum(a == b for a, b in zip(clean, noisy, strict=True)) / len(clean),
-        **{f"kind.{kind}": kinds[kind] / size for kind in KINDS},
-        **{f"length.{length}": lengths[length] / size for length in _LENGTHS},
-        "same_sound": kinds["select_full"] / words if words else 0.0,
-        **_wrong_shares([slip for _, slip in found]),
-    }
-
-
-def _wrong_shares(found: list[Slip]) -> dict[str, float]:
-    """READIN's Table 10, inferred from the texts: typed out or abbreviated, wrong keys or wrong choice."""
-    kinds = Counter(slip.kind for slip in found)
+    # READIN's Table 10, inferred from the texts: typed out or abbreviated, wrong keys or wrong choice.
     cells = {
         "full.wrong_input": kinds["input_full"] + kinds["letters"],
         "full.wrong_selection": kinds["select_full"],
@@ -287,7 +258,14 @@ def _wrong_shares(found: list[Slip]) -> dict[str, float]:
         "abbr.wrong_selection": kinds["select_abbr"],
     }
     total = sum(cells.values())
-    return {name: count / total if total else 0.0 for name, count in cells.items()}
+    return {
+        "error_rate": error_rate(clean, noisy),
+        "unchanged": sum(a == b for a, b in zip(clean, noisy, strict=True)) / len(clean),
+        **{f"kind.{kind}": kinds[kind] / size for kind in KINDS},
+        **{f"length.{length}": lengths[length] / size for length in _LENGTHS},
+        "same_sound": kinds["select_full"] / words if words else 0.0,
+        **{name: count / total if total else 0.0 for name, count in cells.items()},
+    }
 
 
 def error_rate(clean: Sequence[str], noisy: Sequence[str]) -> float:
@@ -301,8 +279,8 @@ def drops(
 ) -> list[dict[str, Any]]:
     """The measure_harm to one system, for all examples and for each label, as plain numbers in per cent."""
     found = measure_harm(open_asker(system), Files(clean, people, simulated))
-    return [{"label": row["label"], "n": row["n"], **_flat(row, "accuracy"), **_flat(row, "flips")} for row in found]
-
-
-def _flat(row: dict[str, Any], what: str) -> dict[str, float]:
-    return {f"{what}.{name}": estimate.value for name, estimate in row.get(what, {}).items()}
+    return [
+        {"label": row["label"], "n": row["n"]}
+        | {f"{what}.{k}": e.value for what in ("accuracy", "flips") for k, e in row.get(what, {}).items()}
+        for row in found
+    ]

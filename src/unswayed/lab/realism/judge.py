@@ -19,8 +19,7 @@ from unswayed.base.errors import MissingExtra, UsageError, WrongLanguage, option
 from unswayed.base.ids import content_id
 from unswayed.base.language import UNSURE, identify, language_name, language_tag
 from unswayed.base.seeds import Seeds
-from unswayed.lab.realism.chinese import Floats, Named, named_features
-from unswayed.lab.realism.letters import known_words, letter_features, words_of
+from unswayed.lab.realism.features import Named, chinese_features, known_words, letter_features, words_of
 from unswayed.stats import Estimate, digest, interval, sign
 from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, layout_for
 
@@ -32,6 +31,7 @@ _NEITHER = re.compile(r"[\u3040-\u30ff\uac00-\ud7af\u1100-\u11ff\u0e00-\u0eff\u0
 _MAX_IDENTIFIED = 2_000  # texts
 _WORDS_ALONE = ("letters", "speech")
 
+Floats = npt.NDArray[np.float64]
 Features = Callable[[str, str], Named]
 FOLDS = 5
 RESAMPLES = 400
@@ -53,7 +53,7 @@ class TextScript(NamedTuple):
     def features(self, clean: Sequence[str]) -> Features:
         """What gives the named numbers of a clean text and of what became of it. All clean texts tell known words."""
         if self.name == "han":
-            return named_features
+            return chinese_features
         lexicon, board = known_words(clean, self.language), keyboard_of(self.language)
         return lambda before, after: letter_features(before, after, lexicon, board)
 
@@ -130,14 +130,10 @@ class RealismJudge:
         if find_spec("sklearn") is None:
             raise MissingExtra("The judge of `unswayed realism`", "sklearn")
         self._stream = Seeds(seed, "measure/realism", _VERSION)
-        rows = range(len(clean))
-        kept = (
-            sorted(self._stream.stream("rows", 0).sample(rows, _MAX_SENTENCES))
-            if len(clean) > _MAX_SENTENCES
-            else list(rows)
-        )
-        self._kept = kept
-        self._clean = [clean[i] for i in kept]
+        self._kept = list(range(len(clean)))
+        if len(clean) > _MAX_SENTENCES:
+            self._kept = sorted(self._stream.stream("rows", 0).sample(self._kept, _MAX_SENTENCES))
+        self._clean = [clean[i] for i in self._kept]
         if len(set(self._clean)) < _MIN_SENTENCES:
             raise UsageError(
                 f"The judge needs at least {_MIN_SENTENCES} different sentences. There are {len(set(self._clean))}."
@@ -147,7 +143,7 @@ class RealismJudge:
         self._named = self.script.features(self.script.seen(clean))
         self.names = list(self._named("", ""))
         numbers: dict[str, int] = {}
-        units = self._clean if by is None else [by[i] for i in kept]
+        units = self._clean if by is None else [by[i] for i in self._kept]
         self._groups = np.array([numbers.setdefault(unit, len(numbers)) for unit in units])
         if len(numbers) < FOLDS:
             raise UsageError(f"The judge needs at least {FOLDS} people or articles to split by, not {len(numbers)}.")
@@ -188,8 +184,11 @@ class RealismJudge:
         rng = self._stream.stream("folds", 0).numpy()
         fold = rng.permutation(np.arange(count) % FOLDS)[np.tile(self._groups, 2)]
         labels, start = np.repeat([0.0, 1.0], n), rng.integers(0, 1 << 16, n)
-        deals = [np.concatenate([_deal_rows(zeros, start + k), _deal_rows(ones, start + k)])
-                 for k in range(max(len(zeros), len(ones)))]  # fmt: skip
+        # For each sentence the rows of one version of either kind, by number.
+        deals = [
+            np.concatenate([np.stack(kind)[(start + k) % len(kind), np.arange(n)] for kind in (zeros, ones)])
+            for k in range(max(len(zeros), len(ones)))
+        ]
         scores = [_cross_validate(rows, labels, fold) for rows in deals]
         times = [np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(RESAMPLES)]
         weights = [drawn.astype(np.float64)[np.tile(self._groups, 2)] for drawn in times]
@@ -200,12 +199,6 @@ class RealismJudge:
         how = {"folds": FOLDS, "level": _LEVEL, "bootstrap": RESAMPLES, "seed": self._seed}
         signature = sign({"measure": f"realism.auc:{_VERSION}", **texts, **how})
         return Estimate(auc, low, high, count, 0, signature)
-
-
-def _deal_rows(versions: list[Floats], numbers: npt.NDArray[np.int64]) -> Floats:
-    """For each sentence the row of one version, by number."""
-    chosen: Floats = np.stack(versions)[numbers % len(versions), np.arange(len(numbers))]
-    return chosen
 
 
 def _cross_validate(rows: Floats, labels: Floats, fold: npt.NDArray[np.int64]) -> Floats:

@@ -14,10 +14,10 @@ from unswayed.base.errors import UsageError, WrongLanguage
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Estimate
 from unswayed.lab.calibration.profiles import fit_mandarin_speakers, fit_pinyin_typists
-from unswayed.lab.realism.aligned import Aligned
+from unswayed.lab.realism import Aligned
 from unswayed.lab.realism.compare import Files, built_in_systems, measure_harm
+from unswayed.lab.realism.features import known_words, letter_features, slips_of
 from unswayed.lab.realism.judge import RealismJudge, areas_under_curve, keyboard_of, script_of
-from unswayed.lab.realism.letters import known_words, letter_features, slips_of
 from unswayed.vary.engine import OperatorSpec
 from unswayed.vary.operator import Text, Texts
 
