@@ -13,8 +13,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "UsageError nearest=nearest_name option=option_name"
         ),
         "base.language": "identifier_installed identify_row",
-        "base.ids": "canonical content_id file_hash",
-        "base.json": "decode=decode_json",
+        "base.ids": "canonical content_id decode=decode_json file_hash",
         "base.progress": "Progress",
         "base.registry": "Registry VERSION",
         "base.seeds": "Seeds Stream Streams",

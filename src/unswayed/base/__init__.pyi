@@ -11,8 +11,7 @@ from unswayed.base.errors import (
     nearest as nearest_name,
     option as option_name,
 )
-from unswayed.base.ids import canonical, content_id, file_hash
-from unswayed.base.json import decode as decode_json
+from unswayed.base.ids import canonical, content_id, decode as decode_json, file_hash
 from unswayed.base.language import identifier_installed, identify_row
 from unswayed.base.progress import Progress
 from unswayed.base.registry import VERSION, Registry

@@ -16,8 +16,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
-from unswayed.base.ids import canonical
-from unswayed.base.json import decode
+from unswayed.base.ids import canonical, decode
 from unswayed.base.values import Inputs, Json
 
 CHAT = "chat"

@@ -1,15 +1,34 @@
-"""Ids made from content, so that the same text has the same id on every machine and in every order."""
+"""JSON decoded from outside, encoded the same on every machine, and ids made of it: the same content has the same id
+in every order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import blake2b, sha256
 from importlib.resources.abc import Traversable
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import msgspec
 
+T = TypeVar("T")
 _encoder = msgspec.json.Encoder(order="deterministic")
+
+
+@overload
+def decode(content: bytes | str) -> Any: ...
+@overload
+def decode(content: bytes | str, type: type[T]) -> T: ...
+def decode(content: bytes | str, type: Any = Any) -> Any:
+    """The value in a text; whatever is wrong with it, also what the library tells otherwise, is a msgspec.DecodeError:
+    that it is no such value, not UTF-8, or too deep to follow.
+    """
+    try:
+        return msgspec.json.decode(content, type=type)
+    except UnicodeError as error:
+        raise msgspec.DecodeError(f"it is not UTF-8 ({error})") from error
+    except RecursionError:
+        raise msgspec.DecodeError("it is nested too deeply") from None
 
 
 def canonical(value: Any) -> bytes:

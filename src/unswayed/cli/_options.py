@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import msgspec
 
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.cli._completion import readers, scorers, tasks
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from unswayed.base.errors import UsageError
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.base.values import Json
 from unswayed.collect.answers import Receipt, keep_draft, take_answer
 from unswayed.collect.assign import AlreadyAnswered, Lease, NotAllowed, NotYours, Person, next_items, person_of, skip

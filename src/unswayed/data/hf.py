@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from unswayed.base.errors import DataError, nearest
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.data._fields import RecordReader
 from unswayed.data._forms import naming_of
 from unswayed.data._reader import ReadOptions, Record, as_data_errors, open_bytes

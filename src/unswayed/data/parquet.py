@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from unswayed.base.errors import DataError
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.base.values import Json
 from unswayed.data._fields import RecordReader
 from unswayed.data._forms import naming_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from unswayed.base.errors import DataError
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.base.values import Example, Json
 from unswayed.data._reader import Reader, ReadOptions, open_bytes, read_lines
 

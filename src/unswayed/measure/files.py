@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unswayed.base.errors import DataError, NothingEvaluated
-from unswayed.base.ids import canonical, file_hash
-from unswayed.base.json import decode
+from unswayed.base.ids import canonical, decode, file_hash
 from unswayed.base.task import Task, task_named, tasks
 from unswayed.base.values import Estimate, Json
 from unswayed.data import read_lines, without_break

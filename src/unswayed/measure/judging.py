@@ -11,8 +11,7 @@ import msgspec
 import numpy as np
 
 from unswayed.base.errors import DataError, StoredFileError, UsageError, option
-from unswayed.base.ids import content_id
-from unswayed.base.json import decode
+from unswayed.base.ids import content_id, decode
 from unswayed.base.task import task_named
 from unswayed.base.values import Estimate
 from unswayed.measure.definitions import estimate_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from unswayed.base.errors import StoredFileError, UnknownName, UsageError
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.base.text import data_frame, figure, html_table, label, spelled
 from unswayed.base.values import Estimate, Json
 from unswayed.measure.judging import JudgeAgreement

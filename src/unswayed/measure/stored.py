@@ -20,8 +20,7 @@ import msgspec
 import numpy as np
 
 from unswayed.base.errors import UnswayedError
-from unswayed.base.ids import canonical, content_id
-from unswayed.base.json import decode
+from unswayed.base.ids import canonical, content_id, decode
 from unswayed.base.registry import VERSION
 from unswayed.base.task import Task
 from unswayed.base.values import Json, Output

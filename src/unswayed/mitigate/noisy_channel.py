@@ -17,8 +17,7 @@ from pathlib import Path
 import msgspec
 
 from unswayed.base.errors import DataError, StoredFileError, UsageError
-from unswayed.base.ids import content_id, file_hash
-from unswayed.base.json import decode
+from unswayed.base.ids import content_id, decode, file_hash
 from unswayed.base.registry import VERSION
 from unswayed.base.values import Inputs, Json
 from unswayed.storage.files import free, growing_folder, unwritable

@@ -13,8 +13,7 @@ import msgspec
 from markupsafe import Markup
 
 from unswayed.base.errors import UnknownName, UsageError, option
-from unswayed.base.ids import content_id
-from unswayed.base.json import decode
+from unswayed.base.ids import content_id, decode
 from unswayed.base.registry import VERSION, Registry
 from unswayed.base.text import one_line
 from unswayed.base.values import Json

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unswayed.base.errors import StoredFileError, UsageError, option
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.base.text import data_frame, html_table
 from unswayed.base.values import Example, Inputs, Json, Output, Variant
 from unswayed.run.order import Order

@@ -21,8 +21,7 @@ import msgspec
 from rapidfuzz.distance import LCSseq
 
 from unswayed.base.errors import UnknownName, UsageError, option
-from unswayed.base.ids import canonical, content_id, file_hash
-from unswayed.base.json import decode
+from unswayed.base.ids import canonical, content_id, decode, file_hash
 from unswayed.base.registry import import_reference
 from unswayed.base.values import Inputs, Json
 from unswayed.storage.answers import AnswerStore

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from unswayed.base.errors import DataError
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.base.values import Json
 from unswayed.storage.files import growing, write_json_lines
 from unswayed.storage.parquet import read_batches, write_rows

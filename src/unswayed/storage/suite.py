@@ -17,8 +17,7 @@ from typing import Any, cast
 import msgspec
 
 from unswayed.base.errors import StoredFileError, UnknownName, UsageError, option
-from unswayed.base.ids import canonical, canonical_each, content_id, file_hash
-from unswayed.base.json import decode
+from unswayed.base.ids import canonical, canonical_each, content_id, decode, file_hash
 from unswayed.base.registry import VERSION
 from unswayed.base.task import Task, task_named, tasks
 from unswayed.base.text import data_frame, html_table

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from unswayed.base.errors import DataError, StoredFileError, UnknownName
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.base.language import identify, language_tag
 from unswayed.base.task import guess_task, task_named, tasks
 from unswayed.base.values import Example, Json, Variant

@@ -18,7 +18,7 @@ from typing import BinaryIO, TypeVar
 import msgspec
 
 from unswayed.base.errors import DataError, StoredFileError
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 
 T = TypeVar("T")
 MOST_BYTES = 256 << 20  # of a file that is read whole

@@ -14,8 +14,7 @@ from typing import Any, TypeVar, overload
 import msgspec
 
 from unswayed.base.errors import StoredFileError, UnknownName, UnswayedError, UsageError, nearest, option
-from unswayed.base.ids import content_id
-from unswayed.base.json import decode
+from unswayed.base.ids import content_id, decode
 from unswayed.base.own_code import debug_hint, own_traceback
 from unswayed.base.registry import import_reference
 from unswayed.base.secrets import masked_spec

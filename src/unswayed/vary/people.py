@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from unswayed.base.errors import DataError
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.base.seeds import Stream
 from unswayed.storage.untrusted_files import read_bounded
 from unswayed.vary.chinese import lexicon

@@ -10,8 +10,7 @@ from typing import ClassVar
 import msgspec
 
 from unswayed.base.errors import DataError, UsageError
-from unswayed.base.ids import canonical
-from unswayed.base.json import decode
+from unswayed.base.ids import canonical, decode
 from unswayed.base.registry import Registry
 from unswayed.base.values import Inputs, Json
 from unswayed.storage.suite import Suite

@@ -7,7 +7,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from unswayed.base.errors import DataError, UsageError
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.data.logs import MOST_LOG_BYTES, LoggedAnswer, LogReader
 from unswayed.systems.system import Failed
 

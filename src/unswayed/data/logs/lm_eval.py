@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from pathlib import Path
 
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.base.values import Json
 from unswayed.data.logs import LoggedAnswer, LogReader, first_record
 from unswayed.systems.system import Failed, plain

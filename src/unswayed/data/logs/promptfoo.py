@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from unswayed.base.errors import DataError
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.base.values import Json
 from unswayed.data.logs import MOST_LOG_BYTES, LoggedAnswer, LogReader, first_record
 from unswayed.storage.untrusted_files import open_regular, read_bounded

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from unswayed.base.errors import StoredFileError, UsageError, option
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.base.progress import Progress
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import msgspec
 
 from unswayed.base.errors import StoredFileError, UsageError, nearest, option
-from unswayed.base.ids import content_id, file_hash
-from unswayed.base.json import decode
+from unswayed.base.ids import content_id, decode, file_hash
 from unswayed.base.progress import Progress
 from unswayed.base.registry import VERSION
 from unswayed.base.seeds import Seeds

@@ -13,8 +13,7 @@ import msgspec
 
 from unswayed.base.edits import Span
 from unswayed.base.errors import StoredFileError, UsageError
-from unswayed.base.ids import content_id, file_hash
-from unswayed.base.json import decode
+from unswayed.base.ids import content_id, decode, file_hash
 from unswayed.base.progress import Progress
 from unswayed.base.seeds import Seeds
 from unswayed.base.task import task_named

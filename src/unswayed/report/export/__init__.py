@@ -14,8 +14,7 @@ from pathlib import Path
 import msgspec
 
 from unswayed.base.errors import UsageError, nearest, option
-from unswayed.base.ids import content_id
-from unswayed.base.json import decode
+from unswayed.base.ids import content_id, decode
 from unswayed.base.registry import VERSION, Registry
 from unswayed.base.values import Json
 from unswayed.storage.files import free, growing_folder, refuse_foreign, unwritable

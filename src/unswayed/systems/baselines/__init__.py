@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unswayed.base.errors import DataError, StoredFileError, UsageError, option
-from unswayed.base.ids import canonical, content_id, file_hash
-from unswayed.base.json import decode
+from unswayed.base.ids import canonical, content_id, decode, file_hash
 from unswayed.base.registry import VERSION
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json

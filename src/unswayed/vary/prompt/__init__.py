@@ -6,8 +6,7 @@ from typing import ClassVar
 
 from unswayed.base.chat import CHAT, is_chat
 from unswayed.base.errors import UsageError
-from unswayed.base.ids import canonical
-from unswayed.base.json import decode
+from unswayed.base.ids import canonical, decode
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Example, Inputs, Json
 from unswayed.systems.template import PROMPT, Reprompt
