@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from unswayed.base.errors import DataError, option
-from unswayed.base.json import decode
+from unswayed.base.ids import decode
 from unswayed.base.values import Inputs, Variant
 from unswayed.data import read_lines, without_break
 
