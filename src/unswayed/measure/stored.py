@@ -39,7 +39,7 @@ from unswayed.storage.answers import AnswerStore
 from unswayed.storage.files import write_inside
 from unswayed.storage.keys import Keyer
 from unswayed.storage.untrusted_files import own_key, read_bounded
-from unswayed.systems.fingerprint import source_id
+from unswayed.systems.callable import source_id
 
 RESULTS, SCORES = "results.json", "scores.sqlite"
 _FORMAT = 1

@@ -26,7 +26,7 @@ from unswayed.base.registry import import_reference
 from unswayed.base.values import Inputs, Json
 from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import ask
-from unswayed.systems.fingerprint import fingerprint
+from unswayed.systems.callable import fingerprint
 from unswayed.systems.model_folder import MINILM, Embeddings, minilm_folder
 from unswayed.systems.opening import open_system
 from unswayed.systems.prompted import JudgeSystem, verdict

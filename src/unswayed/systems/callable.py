@@ -1,17 +1,28 @@
-"""Functions, and fitted objects with `predict`, as systems: what was made in one's own Python."""
+"""Functions as systems: what was made in one's own Python; and ids of what a system's answers rest on.
+
+That is a program's sources, a function with what is bound to it, a fitted model. An id is equal in every process:
+addresses, file names, line numbers and hash seeds leave no trace in it.
+"""
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from hashlib import blake2b
 from itertools import islice
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from unswayed.base.chat import CHAT, as_sent
 from unswayed.base.errors import SystemBroken, UsageError
-from unswayed.base.ids import content_id
+from unswayed.base.ids import content_id, file_hash
+from unswayed.base.own_code import is_installed_code
 from unswayed.base.values import Inputs, Json
-from unswayed.systems.fingerprint import fingerprint, qualified_name, state_id
+from unswayed.systems.device import home
 from unswayed.systems.system import Failed, System, plain_each
 
 
@@ -95,61 +106,321 @@ def _hint(returned: object) -> str:
     return ""
 
 
-class FittedModel(CallableSystem):
-    """Asks `model.predict`: a list of texts where one text is read, columns where several are.
+_QUOTED = re.compile(r"""["']([^"'\n]{1,300})["']""")
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+([\w, \t(]+)|import[ \t]+([\w., \t]+))", re.M)
+_WRITES = re.compile(r"""["'][rb]?[wax]b?\+?["']|\.write|\.dump|\.save|\.to_(?:csv|json|parquet|pickle)|savez?\(""")
+# What holds a model is read and not written while a system answers; of other files that is not certain.
+_MODELS = re.compile(
+    r"\.(joblib|pkl|pickle|skops|onnx|ptl?|pth|bin|safetensors|np[yz]|h5|hdf5|keras|model|gguf|ggml|tflite|ftz|vec|cbm|ubj"
+    r"|crf|crfsuite|arpa|spm|bpe|pb|mar|torchscript)",
+    re.I,
+)
+_SETTINGS = re.compile(r"\.(json|jsonl|ya?ml|toml|txt|ini|cfg|tsv|csv|vocab)", re.I)
+_FOLDERS = ("config.json", "config.cfg", "system.json", "meta.json", "saved_model.pb", "modules.json", "tokens.txt")
+_MOST_SOURCES = 200
+_MOST_FILES = 500  # of a model's folder
+_MOST_SOURCE_BYTES = 4 << 20  # of a source that are read for names
 
-    A model that was fitted on a DataFrame gets one, with its own columns. Its identity is all that it has learnt.
+
+def source_id(file: Path) -> Json:
+    """An id of a source file and of what it rests on; of an installed module, of the file alone.
+
+    It rests on the files beside it that it imports, and on the models and settings that any of these name.
     """
+    own = file_hash(file)
+    if is_installed_code(file):
+        return own
+    start = file.resolve()
+    waiting, sources, named = [start], {start}, set[Path]()
+    while waiting and len(sources) <= _MOST_SOURCES:
+        here = waiting.pop()
+        try:
+            with here.open("rb") as opened:
+                text = opened.read(_MOST_SOURCE_BYTES).decode("utf-8", "replace")
+        except OSError:
+            text = ""
+        named.update(_named_files(text, [here.parent, Path.cwd()]))
+        for other in _imported_files(text, here):
+            if other not in sources and not is_installed_code(other):
+                sources.add(other)
+                waiting.append(other)
+    top = start.parent  # names are those from where the source is, so that a copied folder is the same system
+    rests_on = sorted(
+        [f.relative_to(top).as_posix() if f.is_relative_to(top) else f.name, file_hash(f)]
+        for f in (sources | named) - {start}
+        if f.is_file()
+    )
+    return [own, rests_on] if rests_on else own
 
-    def __init__(
-        self, model: Any, name: str | None = None, fields: str | Sequence[str] | None = None,
-        identity: str | None = None, batch_size: int = 256,
-    ) -> None:  # fmt: skip
-        self.model = model
-        own = getattr(model, "feature_names_in_", None)
-        self._columns = None if own is None else [str(column) for column in own]
-        self.fields = fields.split(",") if isinstance(fields, str) else list(fields or self._columns or [])
-        if self._columns is not None and len(self._columns) != len(self.fields):
-            raise UsageError(
-                f"There are {len(self.fields)} fields for the {len(self._columns)} columns that "
-                f"{type(model).__name__} was fitted on: {', '.join(self._columns)}."
-            )
-        pinned = f"{qualified_name(type(model))} {state_id(model)} {content_id(self.fields)}"
-        sure = declared_determinism(model)
-        sure = _is_repeatable(model) if sure is None else sure
-        super().__init__(self._predicted, name or qualified_name(type(model)), identity or pinned, batch_size, sure)
 
-    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        problems = [self._input_problem(inputs) for inputs in batch]
-        found = iter(super().predict([inputs for inputs, lacks in zip(batch, problems, strict=True) if not lacks]))
-        return [Failed(lacks, final=True) if lacks else next(found) for lacks in problems]
+def _named_files(text: str, folders: Sequence[Path]) -> Iterator[Path]:
+    """The files and model folders that stand in quotes in a source: models, and settings if it writes no files."""
+    kinds = (_MODELS,) if _WRITES.search(text) else (_MODELS, _SETTINGS)
+    for name in dict.fromkeys(_QUOTED.findall(text)):
+        for folder in folders:
+            try:
+                place = (folder / name).resolve()
+                if place.is_file():
+                    if any(kind.fullmatch(place.suffix) for kind in kinds):
+                        yield place
+                    break
+                if place.is_dir() and any((place / mark).is_file() for mark in _FOLDERS):
+                    inside = sorted(f for f in place.rglob("*") if f.is_file() and not f.name.startswith("."))
+                    if len(inside) <= _MOST_FILES:
+                        yield from inside
+                    break
+            except (OSError, ValueError):  # a text that can't be a path
+                break
 
-    def _input_problem(self, inputs: Inputs) -> str | None:
-        absent = next((field for field in self.fields if field not in inputs), None)
-        if absent is not None:
-            return f"the input has no {absent!r}; choose texts with the option fields"
-        if not self.fields and len(inputs) != 1:
-            return f"there are the texts {', '.join(sorted(inputs))}; choose with the option fields"
+
+def _imported_files(text: str, file: Path) -> Iterator[Path]:
+    """The source files that a Python source imports from its own folder or package, or from the current folder."""
+    if file.suffix != ".py":
+        return
+    roots = [file.parent]
+    while (roots[-1] / "__init__.py").is_file():
+        roots.append(roots[-1].parent)
+    for source, names, modules in _IMPORT.findall(text):
+        places = [*roots, Path.cwd()]
+        if source.startswith("."):
+            level = len(source) - len(source.lstrip("."))
+            places = [file.parents[level - 1]] if level <= len(file.parents) else []
+            source = source.lstrip(".")
+        inside = [f"{source}.{name}" if source else name for name in re.findall(r"\w+", names)] if names else []
+        dotted = [source, *inside] if names else [part.split()[0] for part in modules.split(",") if part.split()]
+        for module in dotted:
+            parts = module.split(".")
+            if not module or parts[0] in sys.stdlib_module_names:
+                continue
+            kinds = [[*parts[:-1], f"{parts[-1]}.py"], [*parts, "__init__.py"]]
+            found = (place.joinpath(*kind) for place in places for kind in kinds)
+            if (first := next((f for f in found if f.is_file()), None)) is not None:
+                yield first.resolve()
+
+
+_ID_BYTES = 16
+_MOST_OBJECTS = 10_000  # in which something learnt is looked for
+
+
+def qualified_name(function: Callable[..., Any]) -> str:
+    """`module:qualname`; for an instance, its class's."""
+    if isinstance(function, functools.partial):
+        return f"partial of {qualified_name(function.func)}"
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}:{named.__qualname__}"
+
+
+def fingerprint(function: Callable[..., Any]) -> str:
+    """An id of a callable. It changes with its module's source, what was bound to it, and what its models learnt."""
+    return content_id(_callable_parts(function), _ID_BYTES)
+
+
+def _callable_parts(function: Callable[..., Any]) -> list[Json]:
+    name = qualified_name(function)
+    if isinstance(function, functools.partial):
+        bound = []
+        for value in (*function.args, *(x for pair in sorted(function.keywords.items()) for x in pair)):
+            plain = isinstance(value, (str, int, float, bool, type(None), bytes, tuple, frozenset, FunctionType))
+            bound.append(_setting(value) if plain else learnt_state(value))
+            if bound[-1] is None:
+                raise UsageError(
+                    f"{name} is bound to a {type(value).__qualname__}, whose content can't be identified. "
+                    f"Name it: unswayed.open_system(…, identity='my-model-v1')."
+                )
+        return [name, _callable_parts(function.func), bound]
+    if isinstance(function, FunctionType):
+        source, known = _module_source(function.__module__), _global_values(function)
+        # A file holds many lambdas and inner functions of the same name: their code tells them apart.
+        if source and "<" not in function.__qualname__:
+            return [name, source, known] if known else [name, source]
+        return [name, source, *function_code(function), known]
+    if isinstance(function, (type, BuiltinFunctionType)):
+        return [name, _module_source(function.__module__)]
+    # An instance: its class, and its state, which is numbers, texts, tuples of them, and what was learnt.
+    instance = function.__self__ if isinstance(function, MethodType) else function
+    cls = instance if isinstance(instance, type) else type(instance)
+    methods = {name: value for name, value in sorted(vars(cls).items()) if isinstance(value, FunctionType)}
+    code: Json = _module_source(cls.__module__) or {
+        name: [*function_code(method), _global_values(method)] for name, method in methods.items()
+    }
+    learnt = None if isinstance(instance, System) else learnt_state(instance)
+    state = {} if isinstance(instance, type) else getattr(instance, "__dict__", {})
+    return [name, code, {str(n): _setting(v) for n, v in sorted(state.items())} if learnt is None else learnt]
+
+
+def _module_file(module: str) -> Path | None:
+    """The file that a module came from; a module typed at a prompt has none."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return Path(file) if file and Path(file).is_file() else None
+
+
+def _module_source(module: str) -> Json:
+    file = _module_file(module)
+    return None if file is None else source_id(file)
+
+
+def _global_values(function: FunctionType) -> dict[str, Json]:
+    """What a function refers to: models by what they have learnt, and, at a prompt, also functions and settings."""
+    known: dict[str, Json] = {}
+    waiting, seen = [function], {function}
+    while waiting:
+        here = waiting.pop()
+        in_file = _module_file(here.__module__) is not None  # its functions and settings are part of the source
+        for name in _code_names(here.__code__):
+            if name in known or name not in here.__globals__:
+                continue
+            value = here.__globals__[name]
+            content = learnt_state(value) if in_file else _setting(value)
+            if content is not None:
+                known[name] = content
+            inside = isinstance(value, FunctionType) and value not in seen
+            if inside and (value.__module__ == here.__module__ or not _module_file(value.__module__)):
+                seen.add(value)
+                waiting.append(value)
+    return dict(sorted(known.items()))
+
+
+def _code_names(code: CodeType) -> list[str]:
+    """The names that code refers to, also in the comprehensions and functions inside it."""
+    inner = [name for const in code.co_consts if isinstance(const, CodeType) for name in _code_names(const)]
+    return [*code.co_names, *inner]
+
+
+def function_code(function: FunctionType) -> list[Json]:
+    """What a function does, with what it was bound to."""
+    cells = []
+    for cell in function.__closure__ or ():
+        try:
+            cells.append(cell.cell_contents)
+        except ValueError:  # it is not filled yet
+            continue
+    bound = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values(), *cells]
+    return [_setting(function.__code__), [_setting(value) for value in bound]]
+
+
+def _setting(value: object) -> Json:
+    """A setting, by content where it can't change by itself; of all else, such as a list that grows, the type."""
+    if isinstance(value, (str, int, float, bool, type(None))):
+        return [type(value).__name__, repr(value)]
+    if isinstance(value, bytes):
+        return ["bytes", value.hex()]
+    if isinstance(value, tuple):
+        return ["tuple", *map(_setting, value)]
+    if isinstance(value, frozenset):  # its order is the hash seed's
+        return ["frozenset", *sorted(map(_setting, value), key=repr)]
+    if isinstance(value, CodeType):  # without what differs between processes
+        return [value.co_code.hex(), [_setting(const) for const in value.co_consts], list(value.co_names)]
+    if isinstance(value, FunctionType):
+        return [f"{value.__module__}:{value.__qualname__}", _setting(value.__code__)]
+    if (learnt := learnt_state(value)) is not None:
+        return learnt
+    return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def learnt_state(value: object) -> Json:
+    """What an array or a model holds, also in lists, dicts and objects of one's own; None for anything else.
+
+    A cache, a client or a log may change by itself.
+    """
+    try:
+        return _learnt_in(value, set())
+    except Exception:  # a proxy for something that is not there yet, whatever it raises when it is looked at
         return None
 
-    def _predicted(self, batch: list[Inputs]) -> Any:
-        rows = [[inputs[name] for name in self.fields or inputs] for inputs in batch]
-        if self._columns is not None:
-            import pandas
 
-            return self.model.predict(pandas.DataFrame(rows, columns=self._columns))
-        if len(self.fields) < 2:
-            return self.model.predict([row[0] for row in rows])
-        import numpy as np
-
-        return self.model.predict(np.array(rows, dtype=object))
-
-
-def _is_repeatable(model: Any) -> bool | None:
-    """True for a model that is scikit-learn's own in all its parts and does not guess; None if that is not known."""
-    if not callable(params := getattr(model, "get_params", None)):
+def _learnt_in(value: object, seen: set[int]) -> Json:
+    if isinstance(value, (type, ModuleType, FunctionType, str, bytes, int, float, type(None))):
         return None
-    parts = [model, *(part for part in params().values() if callable(part) or hasattr(part, "get_params"))]
-    modules = [getattr(part, "__module__", None) or "" for part in parts if not isinstance(part, type)]
-    own = all(module.startswith("sklearn.") and module != "sklearn.dummy" for module in modules)
-    return True if own else None
+    if id(value) in seen or len(seen) > _MOST_OBJECTS:
+        return None
+    seen.add(id(value))
+    if isinstance(value, MethodType):
+        learnt = _learnt_in(value.__self__, seen)
+        return None if learnt is None else [value.__name__, learnt]
+    if isinstance(value, System):
+        return value.identity
+    if (torch := sys.modules.get("torch")) and isinstance(value, torch.nn.Module):
+        digest = blake2b(digest_size=_ID_BYTES)
+        for name, tensor in sorted(value.state_dict().items()):
+            if callable(getattr(tensor, "detach", None)):
+                content = home(tensor).contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+                digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode() + content)
+        return [qualified_name(type(value)), digest.hexdigest()]
+    if type(getattr(value, "model", None)).__module__.startswith("transformers."):  # a pipeline of transformers'
+        return _learnt_in(value.model, seen)  # type: ignore[attr-defined]
+    kind = type(value).__module__.partition(".")[0]
+    if kind == "onnxruntime" and Path(graph := str(getattr(value, "_model_path", ""))).is_file():
+        return file_hash(Path(graph))
+    if kind in ("keras", "tensorflow", "tf_keras") and callable(weights := getattr(value, "get_weights", None)):
+        return state_id(weights())
+    learns = callable(getattr(value, "predict", None)) or callable(getattr(value, "get_params", None))
+    if learns or _is_numpy(value, "ndarray"):
+        return state_id(value)
+    if isinstance(value, (list, tuple)):
+        parts: dict[str, object] = {str(i): part for i, part in enumerate(value[:_MOST_OBJECTS])}
+    elif isinstance(value, dict):
+        parts = {str(name): part for name, part in islice(value.items(), _MOST_OBJECTS)}
+    else:
+        file = _module_file(type(value).__module__)
+        if type(value).__module__ != "__main__" if file is None else is_installed_code(file):
+            return None  # its class is not the user's own
+        parts = dict(getattr(value, "__dict__", {}))
+    found = {name: learnt for name, part in parts.items() if (learnt := _learnt_in(part, seen)) is not None}
+    return dict(sorted(found.items())) or None
+
+
+def _is_numpy(value: object, kind: str) -> bool:
+    """There is none where numpy was not imported, which a worker then need not do either."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, getattr(numpy, kind))
+
+
+_AGAIN = "…"  # an object inside itself
+_ADDRESSES = ("_stop_words_id",)  # where scikit-learn notes an address in memory
+
+
+def state_id(thing: object) -> str:
+    """Changes with any parameter or learnt value, however deep; not with the order of keys or with addresses."""
+    return content_id(_state(thing, frozenset()), _ID_BYTES)
+
+
+def _state(value: Any, inside: frozenset[int]) -> Json:
+    """`inside` are the ids of the objects that hold the value."""
+    if isinstance(value, (str, int, float, bool, complex, type(None))) or _is_numpy(value, "generic"):
+        return [type(value).__name__, repr(value)]
+    if isinstance(value, bytes):
+        return ["bytes", blake2b(value, digest_size=_ID_BYTES).hexdigest()]
+    if isinstance(value, (type, BuiltinFunctionType)):
+        return f"{value.__module__}:{value.__qualname__}"
+    if isinstance(value, FunctionType):
+        return [f"{value.__module__}:{value.__qualname__}", function_code(value)]
+    if id(value) in inside:
+        return _AGAIN
+    inside |= {id(value)}
+    kind = type(value).__name__
+    if _is_numpy(value, "ndarray"):
+        contiguous = sys.modules["numpy"].ascontiguousarray
+        if value.dtype.names:  # a structure may have gaps, in which anything may stand
+            content: Json = [[name, _state(contiguous(value[name]), inside)] for name in value.dtype.names]
+        elif value.dtype.hasobject:
+            content = [_state(item, inside) for item in value.ravel().tolist()]
+        else:
+            content = blake2b(contiguous(value).tobytes(), digest_size=_ID_BYTES).hexdigest()
+        return ["array", value.dtype.str, list(value.shape), content]
+    if type(value) in (list, tuple):
+        return [kind, *(_state(item, inside) for item in value)]
+    if type(value) in (set, frozenset):
+        return [kind, *sorted((_state(item, inside) for item in value), key=repr)]
+    if type(value) is dict:
+        pairs = ((key, part) for key, part in value.items() if key not in _ADDRESSES)
+        return [kind, *sorted(([_state(key, inside), _state(part, inside)] for key, part in pairs), key=repr)]
+    named = f"{type(value).__module__}:{type(value).__qualname__}"
+    try:
+        reduced = value.__reduce_ex__(2)  # what Python itself would copy the object by; nothing is called or loaded
+    except Exception:  # a lock, a file: its type must do
+        return [named, None]
+    if isinstance(reduced, str):
+        return [named, reduced]
+    made, state, items, pairs = reduced[:2], *(*reduced[2:5], None, None, None)[:3]
+    held = [list(items) if items is not None else None, dict(pairs) if pairs is not None else None]
+    return [named, [_state(part, inside) for part in (*made, state, *held)]]

@@ -20,11 +20,11 @@ from unswayed.base.registry import import_reference
 from unswayed.base.secrets import masked_spec
 from unswayed.base.values import Inputs, Json
 from unswayed.systems import systems
-from unswayed.systems.callable import CallableSystem, FittedModel
+from unswayed.systems.callable import CallableSystem, fingerprint
 from unswayed.systems.device import chosen, using
-from unswayed.systems.fingerprint import fingerprint
 from unswayed.systems.model_folder import ModelFolder, trust_weights, trusted_hashes
 from unswayed.systems.process import ProcessSystem
+from unswayed.systems.sklearn import FittedModel
 from unswayed.systems.system import System
 
 Options = Mapping[str, Any]

@@ -28,7 +28,7 @@ from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.ids import content_id, file_hash
 from unswayed.base.secrets import masked_command, masked_spec
 from unswayed.base.values import Inputs, Json
-from unswayed.systems.fingerprint import source_id
+from unswayed.systems.callable import source_id
 from unswayed.systems.system import Failed, System, plain
 
 _TICK = 0.2  # seconds between looks at the clock and at the process

@@ -27,7 +27,7 @@ from sklearn.preprocessing import FunctionTransformer
 from unswayed.base.errors import MissingExtra, StoredFileError, UsageError
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
-from unswayed.systems.fingerprint import state_id
+from unswayed.systems.callable import state_id
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import Failed
 

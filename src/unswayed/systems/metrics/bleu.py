@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from unswayed.systems.metrics._metric import Metric, Segment, sacrebleu_metrics
+from unswayed.systems.metrics import Metric, Segment, sacrebleu_metrics
 
 TOKENIZERS = {"zh": "zh", "ja": "char", "": "13a"}
 _HAN, _KANA = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[\u3040-\u30ff]")

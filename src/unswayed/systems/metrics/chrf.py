@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unswayed.systems.metrics._metric import Metric, Segment, sacrebleu_metrics
+from unswayed.systems.metrics import Metric, Segment, sacrebleu_metrics
 
 
 class Chrf(Metric):

@@ -9,8 +9,8 @@ from typing import Any
 
 from unswayed.base.errors import MissingExtra, StoredFileError, UsageError, option
 from unswayed.base.ids import content_id
-from unswayed.systems.callable import FittedModel
-from unswayed.systems.fingerprint import state_id
+from unswayed.systems.callable import state_id
+from unswayed.systems.sklearn import FittedModel
 
 
 class SkopsModel(FittedModel):
