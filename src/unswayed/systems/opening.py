@@ -105,8 +105,19 @@ def _open_spec(spec: str, options: Options) -> System:
             ) from error
         return _open_object(thing, spec, options)
     folder = Path(spec)
-    if (folder / "system.json").is_file():
-        return _open_saved(folder, options)
+    card = folder / "system.json"
+    if card.is_file() and options:
+        raise UsageError(f"{folder} is a saved system and takes no options: {', '.join(options)}.")
+    if card.is_file():
+        try:
+            name = str(decode(card.read_bytes())["system"])
+        except (msgspec.MsgspecError, UnicodeDecodeError, KeyError, TypeError) as error:
+            raise StoredFileError(
+                f"{card}: this does not name its system ({error}). Train and save it again."
+            ) from error
+        if name not in systems:
+            raise StoredFileError(f"{card}: {UnknownName('system', name, systems.names(), 'unswayed list systems')}")
+        return systems.get(name).load(folder)
     if (folder / "config.json").is_file():  # weights if it has some, else the graph
         graph = not list(folder.glob("model*.safetensors")) and any(folder.rglob("*.onnx"))
         return SCHEMES["onnx" if graph else "hf"](spec, options)
@@ -115,19 +126,6 @@ def _open_spec(spec: str, options: Options) -> System:
     if registry is not None:
         return make_system(registry.get(spec), spec, options)
     raise _unknown_system(spec, [*systems.names(), *metrics.names()])
-
-
-def _open_saved(folder: Path, options: Options) -> System:
-    if options:
-        raise UsageError(f"{folder} is a saved system and takes no options: {', '.join(options)}.")
-    file = folder / "system.json"
-    try:
-        name = str(decode(file.read_bytes())["system"])
-    except (msgspec.MsgspecError, UnicodeDecodeError, KeyError, TypeError) as error:
-        raise StoredFileError(f"{file}: this does not name its system ({error}). Train and save it again.") from error
-    if name not in systems:
-        raise StoredFileError(f"{file}: {UnknownName('system', name, systems.names(), 'unswayed list systems')}")
-    return systems.get(name).load(folder)
 
 
 def spec_parameters(cls: type[System], name: str, text: str) -> dict[str, Any]:
@@ -142,15 +140,11 @@ def spec_parameters(cls: type[System], name: str, text: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in given.items():
         # Of the default's type, or, without one, JSON where it is such.
-        default = known[key].default if key in known else None
-        if isinstance(default, str):
-            found[key] = value
-            continue
+        default: Any = known[key].default if key in known else None
+        number = isinstance(default, (int, float)) and not isinstance(default, bool)
         try:
-            if isinstance(default, (int, float)) and not isinstance(default, bool):
-                found[key] = type(default)(value)
-            else:
-                found[key] = msgspec.json.decode(value)
+            read = type(default) if number or isinstance(default, str) else msgspec.json.decode
+            found[key] = read(value)
         except msgspec.DecodeError:
             found[key] = value
         except ValueError as error:
@@ -187,24 +181,18 @@ def _open_url(address: str, options: Options) -> System:
     return make_system(ChatSystem if "model" in given else JsonSystem, url, given)
 
 
-def _open_hf(path: str, options: Options) -> System:
-    folder = ModelFolder(path)
+def _open_model(scheme: str, path: str, options: Options) -> System:
+    """A Hugging Face model in a folder, as its weights or as a graph."""
+    if scheme == "onnx":
+        from unswayed.systems.onnx import OnnxFolder
+
+        folder: ModelFolder = OnnxFolder(path, options.get("file"))
+        lacks = "; of ONNX graphs, classifiers, taggers and readers can be asked."
+    else:
+        folder, lacks = ModelFolder(path), ", which answers nothing by itself. Train it: unswayed train hf."
     if folder.kind is None:
-        raise UsageError(
-            f"{path} holds a {folder.architecture}, which answers nothing by itself. Train it: unswayed train hf."
-        )
-    return make_system(systems.get(folder.kind), f"hf:{path}", {"path": path, **options})
-
-
-def _open_onnx(path: str, options: Options) -> System:
-    from unswayed.systems.onnx import OnnxFolder
-
-    folder = OnnxFolder(path, options.get("file"))
-    if folder.kind is None:
-        raise UsageError(
-            f"{path} holds a {folder.architecture}; of ONNX graphs, classifiers, taggers and readers can be asked."
-        )
-    return make_system(systems.get(folder.kind), f"onnx:{path}", {"path": path, **options})
+        raise UsageError(f"{path} holds a {folder.architecture}{lacks}")
+    return make_system(systems.get(folder.kind), f"{scheme}:{path}", {"path": path, **options})
 
 
 def _open_sklearn(path: str, options: Options) -> System:
@@ -222,8 +210,8 @@ def _open_sklearn(path: str, options: Options) -> System:
 def _open_judge(spec: str, options: Options) -> System:
     from unswayed.systems.prompted import JudgeSystem
 
-    own = {name: value for name, value in options.items() if name == "rubric"}
-    others = {name: value for name, value in options.items() if name not in own}
+    others = dict(options)
+    own = {"rubric": others.pop("rubric")} if "rubric" in others else {}
     return make_system(JudgeSystem, f"judge:{spec}", {"system": open_system(spec, **others), **own})
 
 
@@ -238,14 +226,12 @@ SCHEMES: dict[str, Callable[[str, Options], System]] = {
     "cmd": _open_command,
     "http": lambda rest, options: _open_url(f"http:{rest}", options),
     "https": lambda rest, options: _open_url(f"https:{rest}", options),
-    "hf": _open_hf,
+    "hf": lambda path, options: _open_model("hf", path, options),
     "judge": _open_judge,
     "logged": _open_logged,
-    "onnx": _open_onnx,
+    "onnx": lambda path, options: _open_model("onnx", path, options),
     "sklearn": _open_sklearn,
-    "spacy": lambda path, options: make_system(
-        systems.get("spacy/pipeline"), f"spacy:{path}", {"path": path, **options}
-    ),
+    "spacy": lambda path, opts: make_system(systems.get("spacy/pipeline"), f"spacy:{path}", {"path": path, **opts}),
 }
 
 
@@ -310,31 +296,28 @@ def make_system(cls: type[System], name: str, options: Options) -> System:
     if "prompt" in options and "prompt" not in parameters and cls.prompted:
         from unswayed.systems.prompted import PromptedSystem
 
-        others = {name: value for name, value in options.items() if name != "prompt"}
+        others = {key: value for key, value in options.items() if key != "prompt"}
         return PromptedSystem(make_system(cls, name, others), options["prompt"])
+    shown = name or cls.__name__
     unknown = [] if _takes_any(parameters) else [name for name in options if name not in parameters]
     if unknown:
-        wrong, near = unknown[0], nearest(unknown[0], parameters)
-        known = [p for p in parameters if p not in ("function", "command", "path", "url")]
-        if near:
-            hint = f" Did you mean {near!r}?"
-        elif wrong in ("model", *_CHAT):
-            hint = f" {_option_name(wrong)} is for a URL, such as http://127.0.0.1:8000/v1."
+        known = ", ".join(p for p in parameters if p not in ("function", "command", "path", "url")) or "none"
+        if near := nearest(unknown[0], parameters):
+            hint = f"Did you mean {near!r}?"
+        elif unknown[0] in ("model", *_CHAT):
+            hint = f"{_option_name(unknown[0])} is for a URL, such as http://127.0.0.1:8000/v1."
         else:
-            hint = f" It has: {', '.join(known) or 'none'}."
-        raise UsageError(f"{name or cls.__name__} has no option {', '.join(map(repr, unknown))}.{hint}")
-    missing = [
-        p.name
-        for p in parameters.values()
-        if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD and p.name not in options
-    ]
+            hint = f"It has: {known}."
+        raise UsageError(f"{shown} has no option {', '.join(map(repr, unknown))}. {hint}")
+    required = (p for p in parameters.values() if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD)
+    missing = [p.name for p in required if p.name not in options]
     if missing and hasattr(cls, "train"):
         at_command_line = option("system").startswith("-")
         how = "`unswayed train`" if at_command_line else f"{cls.__name__}.train(…), save it to a folder,"
-        raise UsageError(f"{name or cls.__name__} has to be trained. Train one with {how} and name the folder.")
+        raise UsageError(f"{shown} has to be trained. Train one with {how} and name the folder.")
     if missing:
-        raise UsageError(f"{name or cls.__name__} needs {', '.join(missing)}.")
-    system: System = _call(cls, name or cls.__name__, options)
+        raise UsageError(f"{shown} needs {', '.join(missing)}.")
+    system: System = _call(cls, shown, options)
     system.name = system.name or name
     return system
 
