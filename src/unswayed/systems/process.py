@@ -54,11 +54,8 @@ class ChildProcess:
     def __init__(
         self, command: Sequence[str], max_line: int, stop: Event, environment: Mapping[str, str] | None = None
     ) -> None:
-        self._max_line = max_line
-        self._stop = stop
-        self.asked = 0
-        pipe = subprocess.PIPE
-        env = {**os.environ, **environment} if environment else None
+        self._max_line, self._stop, self.asked = max_line, stop, 0
+        pipe, env = subprocess.PIPE, {**os.environ, **environment} if environment else None
         try:
             # Its own session: Ctrl-C is ours to handle, and its whole group can be ended.
             self._process = subprocess.Popen(  # noqa: S603
@@ -73,11 +70,9 @@ class ChildProcess:
             os.set_blocking(stream.fileno(), False)
         self._selector.register(self._out, selectors.EVENT_READ)
         self._selector.register(self._err, selectors.EVENT_READ)
-        self._unsent = memoryview(b"")
-        self._read = bytearray()
+        self._unsent, self._read, self._stderr = memoryview(b""), bytearray(), b""
         self._searched = 0  # bytes of `_read` in which there is no line end
         self._ended = False
-        self._stderr = b""
 
     def exchange(
         self, request: bytes, waiting: Collection[int], take: Callable[[bytes], None], patience: Callable[[], float]
@@ -106,11 +101,8 @@ class ChildProcess:
                 raise BrokeOff(self._cause_of_death())
             if time.monotonic() - since > (allowed := patience()):
                 begun = bytes(self._read[:200]).decode(errors="replace")
-                hint = (
-                    f"it wrote {begun!r} without ending the line"
-                    if begun
-                    else "does it flush its output after each line?"
-                )
+                flush = "does it flush its output after each line?"
+                hint = f"it wrote {begun!r} without ending the line" if begun else flush
                 raise BrokeOff(f"gave no answer within {allowed:g} s ({hint}){self._last_words()}", silent=True)
 
     def output(self, patience: float) -> bytes:
@@ -292,10 +284,21 @@ class ProcessSystem(System):
             if self._free.empty() and len(self._seats) < self.concurrency:
                 seat = _Seat()
                 self._seats.append(seat)
-        if seat is None:
-            seat = self._free.get()
+        seat = seat or self._free.get()
         try:
-            return self._ask(seat, batch)
+            first, seat.asked = seat.asked, seat.asked + len(batch)
+            lines: dict[int, bytes] = {}
+            answers: dict[int, Json | Failed] = {}
+            for n, inputs in enumerate(batch, first):
+                try:
+                    lines[n] = msgspec.json.encode({"id": n, "inputs": as_sent(inputs)}) + b"\n"
+                except UnicodeEncodeError as error:
+                    answers[n] = Failed(f"the input is not a text: {error.reason}", final=True)
+            self._try(seat, lines, answers)
+            for n, line in lines.items():
+                while n not in answers:
+                    self._try(seat, {n: line}, answers, final=True)
+            return [answers[n] for n in range(first, first + len(batch))]
         except Closed:
             seat.leave()
             raise UsageError(f"{self.name} was closed; open it again to use it.") from None
@@ -312,21 +315,6 @@ class ProcessSystem(System):
             for seat in seats:
                 seat.leave(_GRACE)
                 self._free.put(seat)
-
-    def _ask(self, seat: _Seat, batch: Sequence[Inputs]) -> list[Json | Failed]:
-        first, seat.asked = seat.asked, seat.asked + len(batch)
-        lines: dict[int, bytes] = {}
-        answers: dict[int, Json | Failed] = {}
-        for n, inputs in enumerate(batch, first):
-            try:
-                lines[n] = msgspec.json.encode({"id": n, "inputs": as_sent(inputs)}) + b"\n"
-            except UnicodeEncodeError as error:
-                answers[n] = Failed(f"the input is not a text: {error.reason}", final=True)
-        self._try(seat, lines, answers)
-        for n, line in lines.items():
-            while n not in answers:
-                self._try(seat, {n: line}, answers, final=True)
-        return [answers[n] for n in range(first, first + len(batch))]
 
     def _try(
         self, seat: _Seat, lines: dict[int, bytes], answers: dict[int, Json | Failed], final: bool = False
