@@ -24,6 +24,8 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
 
 _CALLER = "UNSWAYED_CALLER"  # in the environment, so that the worker processes of a command know as well
 
@@ -97,6 +99,14 @@ class MissingExtra(UsageError):
         from unswayed.base.project import install_line  # reads the metadata, which takes longer than all of this module
 
         super().__init__(f"{what} needs an optional dependency. Install it with:  {install_line(extra)}")
+
+
+def import_extra(module: str, what: str, extra: str) -> Any:
+    """A module of an optional dependency; raises MissingExtra where it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtra(what, extra) from error
 
 
 class DataError(UnswayedError):

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from unswayed.base.errors import MissingExtra, StoredFileError, UsageError, option
+from unswayed.base.errors import StoredFileError, UsageError, import_extra, option
 from unswayed.base.ids import content_id, file_hash
 from unswayed.storage.packaged import packaged_folder
 from unswayed.storage.untrusted_files import open_regular, read_bounded
@@ -222,12 +222,8 @@ def _refuse_settings(file: Path, value: Any) -> None:
 
 
 def _transformers(what: str) -> Any:
-    try:
-        import torch  # noqa: F401  transformers imports without it
-        import transformers
-    except ImportError as error:
-        raise MissingExtra(f"A {what}", "hf") from error
-    return transformers
+    import_extra("torch", f"A {what}", "hf")  # transformers imports without it
+    return import_extra("transformers", f"A {what}", "hf")
 
 
 # The first reports weights that are missing, which are looked at here; the second is set off by the first being quiet.

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from unswayed.base.errors import MissingExtra, SystemBroken, UnswayedError, UsageError
+from unswayed.base.errors import SystemBroken, UnswayedError, UsageError, import_extra
 from unswayed.base.ids import content_id, file_hash
 from unswayed.base.secrets import masked_spec, masked_url
 from unswayed.base.values import Failed, Inputs, Json
@@ -56,17 +56,18 @@ class Recogniser(System):
         return f"recogniser {content_id([type(self).__qualname__, self.language, self.decides()], 16)}"
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        return [self._heard(inputs) for inputs in batch]
-
-    def _heard(self, inputs: Inputs) -> Json | Failed:
-        if "audio" not in inputs:
-            return Failed("the input has no 'audio', which is the path of a WAV file", final=True)
-        try:
-            return self.hear(Path(inputs["audio"]))
-        except UnswayedError:
-            raise
-        except (OSError, EOFError, ValueError, wave.Error) as error:
-            return Failed(f"{inputs['audio']} can't be heard: {error}", final=True)
+        found: list[Json | Failed] = []
+        for inputs in batch:
+            if "audio" not in inputs:
+                found.append(Failed("the input has no 'audio', which is the path of a WAV file", final=True))
+                continue
+            try:
+                found.append(self.hear(Path(inputs["audio"])))
+            except UnswayedError:
+                raise
+            except (OSError, EOFError, ValueError, wave.Error) as error:
+                found.append(Failed(f"{inputs['audio']} can't be heard: {error}", final=True))
+        return found
 
     @classmethod
     def opened(cls, spec: str, options: Mapping[str, Any]) -> Recogniser:
@@ -77,15 +78,11 @@ class Recogniser(System):
             return RecogniserServer(spec, language, **rest)
         name, _, place = spec.partition(":")
         word, _, kind = name.partition("/")
-        known: dict[str, type[Recogniser]] = {
-            "pocketsphinx": Pocketsphinx,
-            "whisper": Whisper,
-            "sherpa": Sherpa,
-            "command": RecogniserCommand,
-        }
+        known: dict[str, Any] = {"pocketsphinx": Pocketsphinx, "whisper": Whisper, "sherpa": Sherpa}
+        known["command"] = RecogniserCommand
         if word in known and (place or word == "pocketsphinx"):
-            told: dict[str, Any] = {"language": language, **rest, **({"kind": kind} if kind else {})}
-            return known[word](*([place] if place else []), **told)
+            told = {"language": language, **rest, **({"kind": kind} if kind else {})}
+            return known[word](*([place] if place else []), **told)  # type: ignore[no-any-return]
         if (not place and not Path(spec).exists()) or word in known:
             raise UsageError(f"There is no recogniser {spec!r}. Use one of {', '.join(WORDS)}.")
         return RecogniserOf(open_system(spec, **rest), language)
@@ -118,17 +115,12 @@ class Pocketsphinx(Recogniser):
 
     @cached_property
     def _decoder(self) -> Any:
-        try:
-            from pocketsphinx import Decoder
-        except ImportError as error:
-            raise MissingExtra("The recogniser pocketsphinx", "speech") from error
+        pocketsphinx = import_extra("pocketsphinx", "The recogniser pocketsphinx", "speech")
         # Narrower beams than the package's own: a third of the time, about the same words.
-        return Decoder(samprate=16_000, loglevel="FATAL", maxhmmpf=3_000, maxwpf=10)
+        return pocketsphinx.Decoder(samprate=16_000, loglevel="FATAL", maxhmmpf=3_000, maxwpf=10)
 
     def hear(self, path: Path) -> str:
-        with wave.open(str(path)) as file:
-            frames = file.readframes(file.getnframes())
-        decoder = self._decoder
+        frames, decoder = _frames(path), self._decoder
         decoder.reinit_feat()  # forget the last speaker, so that order changes nothing
         decoder.start_utt()
         if frames:
@@ -148,15 +140,11 @@ class Whisper(Recogniser):
         self.name = f"whisper:{folder}"
         self._folder = _folder(folder, "model.bin")
         _folder(folder, "tokenizer.json")  # or else it would be fetched from a hub
-        try:
-            from faster_whisper import WhisperModel
-        except ImportError as error:
-            raise MissingExtra("A Whisper model", "speech") from error
+        make = import_extra("faster_whisper", "A Whisper model", "speech").WhisperModel
         self._at = kind, number = speech_place()
+        told = {"device": kind, "compute_type": number, "cpu_threads": 1, "local_files_only": True}
         try:
-            self._model: Any = WhisperModel(
-                str(self._folder), device=kind, compute_type=number, cpu_threads=1, local_files_only=True
-            )
+            self._model: Any = make(str(self._folder), **told)
         except (RuntimeError, ValueError, OSError) as error:
             raise UsageError(f"{self._folder} can't be loaded as a Whisper model: {error}") from error
 
@@ -182,10 +170,7 @@ class Sherpa(Recogniser):
         self.name = f"sherpa{'/' if kind else ''}{kind}:{folder}"
         self._folder = _folder(folder, "tokens.txt")
         self._kind, files = sherpa_files(self._folder, kind)
-        try:
-            import sherpa_onnx
-        except ImportError as error:
-            raise MissingExtra("A model of sherpa-onnx", "speech") from error
+        sherpa_onnx = import_extra("sherpa_onnx", "A model of sherpa-onnx", "speech")
         make = getattr(sherpa_onnx.OfflineRecognizer, f"from_{self._kind}", None)
         if make is None:
             raise UsageError(f"sherpa-onnx has no models of kind {self._kind!r}.")
@@ -245,8 +230,15 @@ class RecogniserServer(HttpSystem, Recogniser):
 
     def hear(self, path: Path) -> str:
         audio = b64encode(path.read_bytes()).decode()
+
+        def read_text(value: Json) -> str:
+            text = value.get("text") if isinstance(value, dict) else None
+            if not isinstance(text, str):
+                raise Malformed('the answer is not {"text": …}')
+            return text.strip()
+
         try:
-            return self._client.post({"audio": audio, "language": self.language}, _text)
+            return self._client.post({"audio": audio, "language": self.language}, read_text)
         except Unanswered as problem:
             raise SystemBroken(f"The recogniser at {self.name} gave no text: {problem}") from problem
 
@@ -292,19 +284,15 @@ def sherpa_files(folder: Path, model: str) -> tuple[str, dict[str, str]]:
     return kind, {"paraformer" if kind == "paraformer" else "model": str(found[0]), **tokens}
 
 
+def _frames(path: Path) -> bytes:
+    with wave.open(str(path)) as file:
+        return bytes(file.readframes(file.getnframes()))
+
+
 def _samples(path: Path) -> npt.NDArray[np.float32]:
     import numpy as np
 
-    with wave.open(str(path)) as file:
-        frames = file.readframes(file.getnframes())
-    return np.frombuffer(frames, dtype="<i2").astype(np.float32) / np.float32(32768)
-
-
-def _text(value: Json) -> str:
-    text = value.get("text") if isinstance(value, dict) else None
-    if not isinstance(text, str):
-        raise Malformed('the answer is not {"text": …}')
-    return text.strip()
+    return np.frombuffer(_frames(path), dtype="<i2").astype(np.float32) / np.float32(32768)
 
 
 def _folder(path: str, holds: str) -> Path:

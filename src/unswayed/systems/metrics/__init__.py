@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from unswayed.base.errors import MissingExtra, SystemBroken, UnknownName, UsageError
+from unswayed.base.errors import SystemBroken, UnknownName, UsageError, import_extra
 from unswayed.base.ids import content_id
 from unswayed.base.registry import Registry
 from unswayed.base.secrets import masked_url
@@ -210,8 +210,4 @@ def _finite(score: object, name: str) -> float | None:
 
 def sacrebleu_metrics() -> Any:
     """The module `sacrebleu.metrics`, or the line that installs it."""
-    try:
-        from sacrebleu import metrics
-    except ImportError as error:
-        raise MissingExtra("BLEU and chrF", "metrics") from error
-    return metrics
+    return import_extra("sacrebleu.metrics", "BLEU and chrF", "metrics")
