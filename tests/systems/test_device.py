@@ -170,7 +170,8 @@ def test_embeddings_and_rewriters_are_on_the_device(fake: None) -> None:
 
     watched(lambda: Embeddings(sample_folder("hf/classify")).similarity([("play jazz", "rain"), ("rain", "rain")]))
     rewriter = Seq2SeqRewriter(str(sample_folder("hf/seq2seq")))
-    watched(lambda: rewriter.candidates(["play some jazz"], [[1, 2]]))
+    asked = {"text": "play some jazz", "n": "2", "language": "en", "seed": "1,2"}
+    watched(lambda: rewriter.predict([asked]))
 
 
 def test_prism_is_on_the_device(fake: None) -> None:

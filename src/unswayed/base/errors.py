@@ -21,8 +21,8 @@ UnswayedError                3   something went wrong inside, or a result is inc
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -31,17 +31,23 @@ _CALLER = "UNSWAYED_CALLER"  # in the environment, so that the worker processes 
 
 
 @contextmanager
-def at_command_line() -> Iterator[None]:
-    """While this is open, messages name the options of the command line; otherwise the arguments in Python."""
-    before = os.environ.get(_CALLER)
-    os.environ[_CALLER] = "command line"
+def environment_set(values: Mapping[str, str | None]) -> Iterator[None]:
+    """While this is open, the environment has these variables, those that are not None; so have worker processes."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update({name: value for name, value in values.items() if value is not None})
     try:
         yield
     finally:
-        if before is None:
-            os.environ.pop(_CALLER, None)
-        else:
-            os.environ[_CALLER] = before
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def at_command_line() -> AbstractContextManager[None]:
+    """While this is open, messages name the options of the command line; otherwise the arguments in Python."""
+    return environment_set({_CALLER: "command line"})
 
 
 def option(name: str, argument: str | None = None) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, is_dataclass, replace
 from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeVar
 
-from unswayed.base.errors import MissingExtra, SystemBroken, UsageError, option
+from unswayed.base.errors import MissingExtra, SystemBroken, UsageError, environment_set, option
 from unswayed.base.values import Json
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -128,36 +128,18 @@ def found() -> list[str]:
     return [kind for kind, is_there in there.items() if is_there]
 
 
-@contextmanager
-def using(device: str | None = None, dtype: str | None = None) -> Iterator[None]:
+def using(device: str | None = None, dtype: str | None = None) -> AbstractContextManager[None]:
     """While this is open, models are opened on this device and in this number format, also in worker processes.
 
     Example: `with using("cuda", "bfloat16"): system = unswayed.open_system("hf:model/")`.
     """
     checked(device, dtype)
-    with _set({_DEVICE: device, _DTYPE: dtype}):
-        yield
+    return environment_set({_DEVICE: device or None, _DTYPE: dtype or None})
 
 
-@contextmanager
-def elsewhere() -> Iterator[None]:
+def elsewhere() -> AbstractContextManager[None]:
     """While this is open, a device that is not there is no error: workers of another machine have it."""
-    with _set({_ELSEWHERE: "1"}):
-        yield
-
-
-@contextmanager
-def _set(values: Mapping[str, str | None]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update({name: value for name, value in values.items() if value})
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    return environment_set({_ELSEWHERE: "1"})
 
 
 def placed(network: Any, place: DeviceChoice, dtype: bool = False) -> Any:

@@ -10,12 +10,12 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from unswayed.base.errors import StoredFileError, UsageError, import_extra, option
+from unswayed.base.errors import StoredFileError, UsageError, environment_set, import_extra, option
 from unswayed.base.ids import content_id, file_hash
 from unswayed.storage.packaged import packaged_folder
 from unswayed.storage.untrusted_files import open_regular, read_bounded
@@ -46,8 +46,7 @@ _SETTINGS = (
 _TRUSTED = "UNSWAYED_TRUST_WEIGHTS"  # in the environment, so that the worker processes of a command know as well
 
 
-@contextmanager
-def trust_weights(hashes: str | Iterable[str] | None) -> Iterator[None]:
+def trust_weights(hashes: str | Iterable[str] | None) -> AbstractContextManager[None]:
     """While this is open, files with these SHA-256 hashes may be unpickled."""
     named = [hashes] if isinstance(hashes, str) else list(hashes or ())
     wrong = next((name for name in named if not re.fullmatch("[0-9a-fA-F]{64}", str(name))), None)
@@ -55,16 +54,8 @@ def trust_weights(hashes: str | Iterable[str] | None) -> Iterator[None]:
         raise UsageError(
             f"{option('trust-weights')} takes the SHA-256 of a file, 64 hexadecimal digits, not {wrong!r:.80}."
         )
-    before = os.environ.get(_TRUSTED)
-    if named:
-        os.environ[_TRUSTED] = ",".join([*filter(None, [before]), *(name.lower() for name in named)])
-    try:
-        yield
-    finally:
-        if named and before is None:
-            os.environ.pop(_TRUSTED, None)
-        elif named and before is not None:
-            os.environ[_TRUSTED] = before
+    trusted = ",".join([*trusted_hashes(), *(name.lower() for name in named)])
+    return environment_set({_TRUSTED: trusted if named else None})
 
 
 def trusted_hashes() -> list[str]:
@@ -192,26 +183,12 @@ def _refuse_code(folder: Path) -> None:
             f"peft's merge_and_unload does, and save the result."
         )
     for name in _SETTINGS:
-        if (folder / name).exists():
-            _refuse_settings(folder / name, _settings(folder / name))
-    for file in sorted(folder.iterdir()):
-        if file.is_dir():
-            continue
-        with open_regular(file) as opened:
-            weights = any(file.match(pattern) for pattern in (*_PICKLED, "*.safetensors", "*.onnx*", "*.h5"))
-            if not weights and opened.seek(0, 2) > _MOST_BYTES:
-                raise StoredFileError(f"{file}: the file is larger than {_MOST_BYTES >> 20} MB, which no sound one is.")
-
-
-def _refuse_settings(file: Path, value: Any) -> None:
-    waiting = [value]
-    while waiting:
-        found = waiting.pop()
-        if isinstance(found, list):
-            waiting.extend(found)
-        elif isinstance(found, dict):
-            waiting.extend(found.values())
-            for key, said in found.items():
+        file = folder / name
+        waiting: list[Any] = [_settings(file)] if file.exists() else []
+        while waiting:
+            found = waiting.pop()
+            waiting += found if isinstance(found, list) else found.values() if isinstance(found, dict) else ()
+            for key, said in found.items() if isinstance(found, dict) else ():
                 if key in _CODE and said:
                     raise UsageError(
                         f"{file} names Python code of its own ({key}), and unswayed never runs code from a model's "
@@ -219,6 +196,13 @@ def _refuse_settings(file: Path, value: Any) -> None:
                     )
                 if key.lstrip("_").removesuffix("_internal") in _KERNELS and said not in _KNOWN_KERNELS:
                     raise UsageError(f"{file} names compiled code to be fetched ({key}: {said!r:.80}). Delete {key!r}.")
+    for file in sorted(folder.iterdir()):
+        if file.is_dir():
+            continue
+        with open_regular(file) as opened:
+            weights = any(file.match(pattern) for pattern in (*_PICKLED, "*.safetensors", "*.onnx*", "*.h5"))
+            if not weights and opened.seek(0, 2) > _MOST_BYTES:
+                raise StoredFileError(f"{file}: the file is larger than {_MOST_BYTES >> 20} MB, which no sound one is.")
 
 
 def _transformers(what: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from threading import Lock
@@ -21,7 +21,7 @@ from unswayed.systems.system import System, SystemAround
 from unswayed.systems.template import Template
 
 _FILES = ("*.json", "*.safetensors", "*.bin", "*.model", "*.txt")  # of a model in a folder
-_ALL = 10  # texts that a server refuses before it answers any: the request itself is wrong
+_MAX_REFUSED = 10  # texts that a server refuses before it answers any: the request itself is wrong
 
 
 class Rewriter(System):
@@ -57,13 +57,12 @@ class ChatRewriter(Rewriter):
         key_env: str | None = None, body: dict[str, Json] | None = None, retries: int = 6,
         read_timeout: float = 120.0, insecure: bool = False,
     ) -> None:  # fmt: skip
-        self._insecure = insecure
-        self._settings = HttpSettings(read_timeout=read_timeout, total_timeout=2 * read_timeout)
-        self._url, self._model, self._key_env, self._body = url, model, key_env, body
-        self._prompt, self._temperature = prompt, temperature
+        settings = HttpSettings(read_timeout=read_timeout, total_timeout=2 * read_timeout)
+        self._open_chat = partial(Chat, url, model, key_env, None, body, settings, retries, insecure)
+        self._url, self._prompt, self._temperature = url, prompt, temperature
         self.concurrency, self.retries = concurrency, retries
         self._lock = Lock()
-        self._chat: Chat | None = self._opened_chat()
+        self._chat: Chat | None = self._open_chat()
         self._refused: int | None = 0  # None as soon as one text was answered
         self.name = f"{self._chat.client.shown}#{model}"
         self._identity = f"rewriter {content_id(masked_data([url, model, prompt.text, temperature, body]), 16)}"
@@ -81,35 +80,27 @@ class ChatRewriter(Rewriter):
         if chat:
             chat.client.close()
 
-    def _opened_chat(self) -> Chat:
-        return Chat(
-            self._url, self._model, self._key_env, None, self._body, self._settings, self.retries, self._insecure
-        )
-
-    def _rewritten(self, inputs: Inputs) -> Json | Failed:
+    def _rewritten(self, inputs: Inputs) -> str | None:
         with self._lock:
-            chat = self._chat = self._chat or self._opened_chat()
+            chat = self._chat = self._chat or self._open_chat()
         more: dict[str, Json] = {"seed": int(inputs["seed"]), "response_format": {"type": "json_object"}}
         texts = {name: inputs[name] for name in ("text", "n", "language")}
         try:
             answer = chat.ask(self._prompt.fill(texts), temperature=self._temperature, **more)
         except Refused as problem:
-            self._refuse(problem)
+            # One text may be refused; where it is every one from the first, it is not the text.
+            self._refused = None if self._refused is None else self._refused + 1
+            if self._refused is not None and self._refused >= _MAX_REFUSED:
+                raise SystemBroken(
+                    f"{self._url} refused the first {_MAX_REFUSED} texts. The last time, {problem}. If the request has "
+                    f'a field that the server does not know, leave the field out: body={{"response_format":null,"seed":'
+                    f"null}}."
+                ) from problem
             return None
         except Unanswered as problem:
             raise SystemBroken(f"{chat.client.shown}: {problem}.") from problem
         self._refused = None
         return answer.text or ""
-
-    def _refuse(self, problem: Refused) -> None:
-        """One text may be refused; where it is every one from the first, it is not the text."""
-        if self._refused is not None:
-            self._refused += 1
-            if self._refused >= _ALL:
-                raise SystemBroken(
-                    f"{self._url} refused the first {_ALL} texts. The last time, {problem}. If the request has a field "
-                    f'that the server does not know, leave the field out: body={{"response_format":null,"seed":null}}.'
-                )
 
 
 class Seq2SeqRewriter(Rewriter):
@@ -133,35 +124,30 @@ class Seq2SeqRewriter(Rewriter):
         decides = [weights_id(self.folder), self.prefix, self.top_k, self.temperature, self.longest]
         return f"rewriter {content_id(decides, 16)}{self._files.suffix}"
 
-    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        seeds = [_seeds(inputs["seed"], int(inputs["n"])) for inputs in batch]
-        return [*self.candidates([inputs["text"] for inputs in batch], seeds)]
-
     @cached_property
     def model(self) -> tuple[Any, Any]:
         """The tokenizer and the network, loaded when the first text comes."""
         return self._files.tokenizer(), self._files.model("AutoModelForSeq2SeqLM")
 
-    def candidates(self, texts: Sequence[str], seeds: Sequence[Sequence[int]]) -> list[list[str]]:
-        """For each text as many others as it has seeds, in their order; the same may come twice."""
+    def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
+        """For each text as many others as are wanted, in the order of their seeds; the same may come twice."""
         tokenizer, network = self.model
         import numpy as np
         import torch
 
-        wanted = [self.prefix + " ".join(text.split()) for text, own in zip(texts, seeds, strict=True) for _ in own]
-        generators = [np.random.Generator(np.random.PCG64(seed)) for own in seeds for seed in own]
+        wanted, generators = [], []
+        for inputs in batch:
+            listed, n = [int(number) for number in inputs["seed"].split(",")], int(inputs["n"])
+            seeds = listed if len(listed) == n else [listed[0] + i for i in range(n)]
+            generators += [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
+            wanted += [self.prefix + " ".join(inputs["text"].split())] * n
         encoded = tokenizer(wanted, return_tensors="pt", padding=True, truncation=True, max_length=self.longest)
-        encoded = beside(network, dict(encoded))
+        told = {"do_sample": False, "num_beams": 1, "max_new_tokens": self.longest}
         with torch.inference_mode():
-            ids = network.generate(
-                **encoded,
-                do_sample=False,
-                num_beams=1,
-                max_new_tokens=self.longest,
-                logits_processor=[self.sampler(generators)],
-            )
+            drawn = [self.sampler(generators)]
+            ids = network.generate(**beside(network, dict(encoded)), **told, logits_processor=drawn)
         written = iter(tokenizer.batch_decode(ids, skip_special_tokens=True))
-        return [[" ".join(next(written).split()) for _ in own] for own in seeds]
+        return [[" ".join(next(written).split()) for _ in range(int(inputs["n"]))] for inputs in batch]
 
     def sampler(self, generators: Sequence[Any]) -> Any:
         """Makes a word that is drawn from the top k the likeliest: noise by Gumbel, from one generator for each row."""
@@ -179,12 +165,6 @@ class Seq2SeqRewriter(Rewriter):
                 return torch.full_like(scores, -torch.inf).scatter(-1, best.indices.gather(-1, drawn), 0.0)
 
         return Sampler()
-
-
-def _seeds(seed: str, n: int) -> list[int]:
-    """A number for each of n texts."""
-    listed = [int(number) for number in seed.split(",")]
-    return listed if len(listed) == n else [listed[0] + i for i in range(n)]
 
 
 def weights_id(folder: str) -> str:

@@ -176,16 +176,13 @@ class Reprompt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 @lru_cache(maxsize=4096)
-def _read_reprompt(text: str) -> Reprompt:
+def _reprompted(text: str, reprompt: str, where: str = "the prompt") -> tuple[Reprompt, Template]:
+    """What a variant's input says, and the template as it changes it."""
     try:
-        return msgspec.json.decode(text, type=Reprompt)
+        change = msgspec.json.decode(reprompt, type=Reprompt)
     except msgspec.MsgspecError as error:
         raise UsageError(f"the input {PROMPT} can't be read: {error}. Make the suite again.") from None
-
-
-@lru_cache(maxsize=4096)
-def _changed_template(text: str, reprompt: str, where: str) -> Template:
-    return Template(_read_reprompt(reprompt).applied(text), where)
+    return change, Template(change.applied(text), where)
 
 
 def texts_of(inputs: Inputs) -> Inputs:
@@ -197,8 +194,7 @@ def prompt_of(template: Template, inputs: Inputs) -> str:
     """The prompt as it is sent: the template, changed as a variant says, with the texts filled in."""
     if PROMPT not in inputs:
         return template.fill(inputs)
-    reprompt, texts = _read_reprompt(inputs[PROMPT]), texts_of(inputs)
-    changed = _changed_template(template.text, inputs[PROMPT], template.where)
+    reprompt, changed = _reprompted(template.text, inputs[PROMPT], template.where)
 
     def filled(texts: Inputs) -> str:
         if reprompt.enumerator is not None and CHOICES in texts:
@@ -206,7 +202,7 @@ def prompt_of(template: Template, inputs: Inputs) -> str:
         return changed.fill(texts)
 
     shown = [_with_answer(filled(shot.inputs), shot.answer) for shot in reprompt.shots]
-    return "\n\n".join([*shown, filled(texts)])
+    return "\n\n".join([*shown, filled(texts_of(inputs))])
 
 
 def _with_answer(prompt: str, answer: str) -> str:
@@ -217,7 +213,7 @@ def shown_template(text: str, inputs: Inputs) -> str:
     """The template of these inputs for people to read, with the shots before it."""
     if PROMPT not in inputs:
         return text
-    reprompt, changed = _read_reprompt(inputs[PROMPT]), Template(_read_reprompt(inputs[PROMPT]).applied(text))
+    reprompt, changed = _reprompted(text, inputs[PROMPT])
     shots = (_with_answer(changed.fill(shot.inputs), shot.answer) for shot in reprompt.shots)
     form = f"\n[choices as {reprompt.enumerator.format('A')}]" if reprompt.enumerator and "{choices}" in text else ""
     return "\n\n".join([*shots, changed.text]) + form
