@@ -26,8 +26,6 @@ _YES = (("yes", "no"), ("true", "false"), ("1", "0"))
 _NLI = {"premise", "hypothesis"}
 _LABEL_TOKENS = 16
 _TEXT_TOKENS = 1024
-
-
 _CHAT_PATH = "/chat/completions"
 _MAX_MODELS = 20  # whose names are told apart
 _MODEL_NAME_CHARS = 80
@@ -42,8 +40,11 @@ class ChatAnswer(NamedTuple):
     refusal: str = ""
 
 
-class Chat:
-    """`more` are further fields of each request; one that is None leaves out what would be sent."""
+class ChatClient(Client):
+    """Asks one model of a server that chats as OpenAI's does.
+
+    `more` are further fields of each request; one that is None leaves out what would be sent.
+    """
 
     def __init__(
         self, url: str, model: str, key_env: str | None = None, prices: Prices | None = None,
@@ -56,21 +57,14 @@ class Chat:
         if not parts.path.endswith(_CHAT_PATH):
             parts = parts._replace(path=parts.path.rstrip("/") + _CHAT_PATH)
         key = key_for(parts, key_env, default=True, insecure=insecure)
-        self.client = Client(parts.geturl(), key, settings, retries)
-        self.model = model
-        self._prices = prices
-        self._more = more or {}
+        super().__init__(parts.geturl(), key, settings, retries)
+        self.model, self._prices, self._more = model, prices, more or {}
         self._models: set[str] = set()  # that the server says it used
 
-    def ask(self, prompt: str, system: str | None = None, **parameters: Json) -> ChatAnswer:
-        """The answer to one prompt. Raises `Unanswered` where none is to be had."""
-        messages = [{"role": "system", "content": system}] if system else []
-        return self.send([*messages, {"role": "user", "content": prompt}], **parameters)
-
-    def send(self, messages: list[Json], **parameters: Json) -> ChatAnswer:
+    def ask(self, messages: list[Json], **parameters: Json) -> ChatAnswer:
         """The answer to a chat. Raises `Unanswered` where none is to be had."""
         body = {"model": self.model, "messages": messages, "stream": False, **parameters, **self._more}
-        return self.client.post({k: v for k, v in body.items() if v is not None}, self._read_answer)
+        return self.post({k: v for k, v in body.items() if v is not None}, self._read_answer)
 
     def _read_answer(self, value: Json) -> ChatAnswer:
         try:
@@ -81,12 +75,12 @@ class Chat:
             raise Malformed("the answer is not one to a chat") from None
         if not isinstance(text, str | None):
             raise Malformed("the answer is not a text")
-        self.client.use_tokens(value.get("usage"), self._prices)
+        self.use_tokens(value.get("usage"), self._prices)
         if isinstance(value.get("model"), str) and value["model"]:
             name = one_line(masked(value["model"][:_MODEL_NAME_CHARS]))
             if name in self._models or len(self._models) < _MAX_MODELS:
                 self._models.add(name)
-                self.client.use(**{f"answers of {name}": 1})
+                self.use(**{f"answers of {name}": 1})
         why, refusal = choice.get("finish_reason"), message.get("refusal")
         refusal = refusal if isinstance(refusal, str) else ""
         if why == "content_filter":  # what it let through is not the answer
@@ -115,6 +109,7 @@ class ChatSystem(HttpSystem):
     batch_size = 1
     concurrency = 8
     deterministic = False  # servers batch requests, so that even at temperature 0 an answer may differ
+    _client: ChatClient
     _calls = False  # are outputs tool calls?
     _bare: Template | None = None  # stands for a prompt where none was given: the only text as it is
 
@@ -128,8 +123,7 @@ class ChatSystem(HttpSystem):
         settings = HttpSettings(**waits)  # type: ignore[arg-type]
         self.prices = prices_of(price_in, price_out)
         body = body if seed is None else {"seed": seed, **(body or {})}
-        self._chat = Chat(url, model, key_env, self.prices, body, settings, insecure=insecure)
-        self._client = self._chat.client
+        self._client = ChatClient(url, model, key_env, self.prices, body, settings, insecure=insecure)
         self._body = masked_data(body or {})
         self.name = f"{checked_url(url)._replace(query='').geturl()}#{model}"
         self._template = None if prompt is None else Template.read(prompt, PROMPTS)
@@ -146,7 +140,7 @@ class ChatSystem(HttpSystem):
         if self._named_identity is not None:
             return self._named_identity
         prompt = self._template.id if self._template else "none"
-        return f"chat {self._client.shown} model={self._chat.model} prompt={prompt} settings={self._settings}"
+        return f"chat {self._client.shown} model={self._client.model} prompt={prompt} settings={self._settings}"
 
     @property
     def prompts(self) -> dict[str, str]:
@@ -195,22 +189,22 @@ class ChatSystem(HttpSystem):
         return [self._answer_one(inputs) for inputs in batch]
 
     def settings(self) -> dict[str, Json]:
-        sent = {"model": self._chat.model, "temperature": self._temperature, "max_tokens": self._token_limit()}
+        sent = {"model": self._client.model, "temperature": self._temperature, "max_tokens": self._token_limit()}
         return {**sent, "seed": None, **self._body}
 
     def _answer_one(self, inputs: Inputs) -> Json | Failed:
         settings = {"temperature": self._temperature, "max_tokens": self._token_limit()}
+        system = [{"role": "system", "content": self._system}] if self._system else []
         try:
             if not is_chat(inputs):
                 template = self._template or self._bare
                 if template is None and len(inputs) != 1:
                     raise UsageError(f"a prompt is needed that has {_braced(inputs)} in it")
                 prompt = prompt_of(template, inputs) if template else next(iter(inputs.values()))
-                return self._read(self._chat.ask(prompt, self._system, **settings))
+                return self._read(self._client.ask([*system, {"role": "user", "content": prompt}], **settings))
             chat = chat_of(inputs)
             tools = [sent_tool(tool) for tool in chat.get("tools", ())]
-            system = [{"role": "system", "content": self._system}] if self._system else []
-            answer = self._chat.send([*system, *chat["messages"]], tools=tools or None, **settings)
+            answer = self._client.ask([*system, *chat["messages"]], tools=tools or None, **settings)
         except (UsageError, Unanswered) as problem:
             return Failed(str(problem), final=True)
         calls = calls_of({"tool_calls": answer.calls}) if answer.calls else None
@@ -234,8 +228,9 @@ class ChatSystem(HttpSystem):
         if answer.refusal and not answer.text:
             self._client.use(refusals=1)
             return Failed(f"{REFUSED}: {_short(answer.refusal)}", final=True)
-        if answer.cut and not answer.text:
-            return self._cut_off("")
+        if answer.cut and (not answer.text or self._answers is None):
+            self._client.use(cut=1)
+            return Failed(f"{CUT_OFF} after {self._token_limit()} tokens: {_short(answer.text or '')}", final=True)
         if answer.text is None:
             return Failed("the model gave no answer, only a refusal or a call", final=True)
         if self._answers is not None:
@@ -244,18 +239,12 @@ class ChatSystem(HttpSystem):
                 return self._answers[key]
             known = ", ".join(list(self._answers)[:10]) + (", …" if len(self._answers) > 10 else "")
             return Failed(f"the answer {_short(answer.text)} is none of: {known}", final=True)
-        if answer.cut:
-            return self._cut_off(answer.text)
         if not self._json:
             return plain(answer.text.strip())
         try:
             return plain(json_in(answer.text))
         except ValueError as error:
             return Failed(f"the answer {_short(answer.text)} is not JSON: {error}", final=True)
-
-    def _cut_off(self, text: str) -> Failed:
-        self._client.use(cut=1)
-        return Failed(f"{CUT_OFF} after {self._token_limit()} tokens: {_short(text)}", final=True)
 
 
 _JSON_TYPES = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}  # of BFCL's own types

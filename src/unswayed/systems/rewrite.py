@@ -16,7 +16,7 @@ from unswayed.base.values import Failed, Inputs, Json
 from unswayed.systems.device import beside
 from unswayed.systems.http.client import HttpSettings, Refused, Unanswered
 from unswayed.systems.model_folder import ModelFolder
-from unswayed.systems.prompted import Chat
+from unswayed.systems.prompted import ChatClient
 from unswayed.systems.system import System, SystemAround
 from unswayed.systems.template import Template
 
@@ -58,27 +58,27 @@ class ChatRewriter(Rewriter):
         read_timeout: float = 120.0, insecure: bool = False,
     ) -> None:  # fmt: skip
         settings = HttpSettings(read_timeout=read_timeout, total_timeout=2 * read_timeout)
-        self._open_chat = partial(Chat, url, model, key_env, None, body, settings, retries, insecure)
+        self._open_chat = partial(ChatClient, url, model, key_env, None, body, settings, retries, insecure)
         self._url, self._prompt, self._temperature = url, prompt, temperature
         self.concurrency, self.retries = concurrency, retries
         self._lock = Lock()
-        self._chat: Chat | None = self._open_chat()
+        self._chat: ChatClient | None = self._open_chat()
         self._refused: int | None = 0  # None as soon as one text was answered
-        self.name = f"{self._chat.client.shown}#{model}"
+        self.name = f"{self._chat.shown}#{model}"
         self._identity = f"rewriter {content_id(masked_data([url, model, prompt.text, temperature, body]), 16)}"
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         return [self._rewritten(inputs) for inputs in batch]
 
     def used(self) -> dict[str, float]:
-        return self._chat.client.used() if self._chat else {}
+        return self._chat.used() if self._chat else {}
 
     def close(self) -> None:
         """Ends requests that are under way; the next one opens the server again."""
         with self._lock:
             chat, self._chat = self._chat, None
         if chat:
-            chat.client.close()
+            chat.close()
 
     def _rewritten(self, inputs: Inputs) -> str | None:
         with self._lock:
@@ -86,7 +86,8 @@ class ChatRewriter(Rewriter):
         more: dict[str, Json] = {"seed": int(inputs["seed"]), "response_format": {"type": "json_object"}}
         texts = {name: inputs[name] for name in ("text", "n", "language")}
         try:
-            answer = chat.ask(self._prompt.fill(texts), temperature=self._temperature, **more)
+            asked = [{"role": "user", "content": self._prompt.fill(texts)}]
+            answer = chat.ask(asked, temperature=self._temperature, **more)
         except Refused as problem:
             # One text may be refused; where it is every one from the first, it is not the text.
             self._refused = None if self._refused is None else self._refused + 1
@@ -98,7 +99,7 @@ class ChatRewriter(Rewriter):
                 ) from problem
             return None
         except Unanswered as problem:
-            raise SystemBroken(f"{chat.client.shown}: {problem}.") from problem
+            raise SystemBroken(f"{chat.shown}: {problem}.") from problem
         self._refused = None
         return answer.text or ""
 
