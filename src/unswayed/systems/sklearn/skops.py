@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from unswayed.base.errors import MissingExtra, StoredFileError, UsageError, option
 from unswayed.base.ids import content_id
@@ -22,35 +21,31 @@ class SkopsModel(FittedModel):
     ) -> None:  # fmt: skip
         if any(find_spec(module) is None for module in ("sklearn", "skops")):
             raise MissingExtra("A skops file", "sklearn")
-        file = Path(path)
-        names = trusted.split(",") if isinstance(trusted, str) else list(trusted)
-        model = _load_skops(file, names)
+        import skops.io
+
+        file, names = Path(path), trusted.split(",") if isinstance(trusted, str) else list(trusted)
+        if not file.is_file():
+            raise UsageError(f"There is no file {file}. Save a model with skops.io.dump(model, 'model.skops').")
+        if file.suffix in (".pkl", ".pickle", ".joblib"):
+            raise UsageError(
+                f"{file} is a pickle, and to open one can run code. Where you trust it, load it yourself once and save "
+                f"the model with skops.io.dump(model, 'model.skops')."
+            )
+        try:
+            unknown = sorted(set(skops.io.get_untrusted_types(file=file)) - set(names))
+        except Exception as error:  # whatever a damaged file makes it raise
+            raise StoredFileError(f"{file}: this can't be read as a skops file ({str(error)[:300]}).") from error
+        if unknown:
+            raise UsageError(
+                f"{file} holds types that are not trusted: {', '.join(unknown)}. To make them may run code. Where they "
+                f"are known to be harmless: {option('option trusted=', 'trusted')}{','.join(unknown)}"
+            )
+        try:
+            model = skops.io.load(file, trusted=names)
+        except Exception as error:
+            why = f"{type(error).__name__}: {error!s:.300}"
+            raise StoredFileError(f"{file}: the model can't be made ({why}).") from error
         if not hasattr(model, "predict"):
             raise UsageError(f"{file} holds a {type(model).__qualname__}, which has no predict.")
         fitted = f"sklearn/skops {state_id(model)} {content_id(fields)}"  # the file itself has ids of its day
         super().__init__(model, f"sklearn:{file}", fields, fitted, batch_size)
-
-
-def _load_skops(file: Path, trusted: list[str]) -> Any:
-    import skops.io
-
-    if not file.is_file():
-        raise UsageError(f"There is no file {file}. Save a model with skops.io.dump(model, 'model.skops').")
-    if file.suffix in (".pkl", ".pickle", ".joblib"):
-        raise UsageError(
-            f"{file} is a pickle, and to open one can run code. Where you trust it, load it yourself once and save the "
-            f"model with skops.io.dump(model, 'model.skops')."
-        )
-    try:
-        unknown = sorted(set(skops.io.get_untrusted_types(file=file)) - set(trusted))
-    except Exception as error:  # whatever a damaged file makes it raise
-        raise StoredFileError(f"{file}: this can't be read as a skops file ({str(error)[:300]}).") from error
-    if unknown:
-        raise UsageError(
-            f"{file} holds types that are not trusted: {', '.join(unknown)}. To make them may run code. Where they are "
-            f"known to be harmless: {option('option trusted=', 'trusted')}{','.join(unknown)}"
-        )
-    try:
-        return skops.io.load(file, trusted=trusted)
-    except Exception as error:
-        raise StoredFileError(f"{file}: the model can't be made ({type(error).__name__}: {error!s:.300}).") from error

@@ -12,12 +12,12 @@ from unswayed.base.edits import Span, bio
 from unswayed.base.errors import MissingExtra, StoredFileError, UsageError
 from unswayed.base.ids import content_id, file_hash
 from unswayed.base.values import Inputs, Json
-from unswayed.systems.system import Failed, System
+from unswayed.systems.system import Failed, System, missing_input, predict_readable
 
 if TYPE_CHECKING:
     from unswayed.storage.suite import Suite
 
-_LETTERS = 100_000  # of a text that are read
+_MAX_CHARS = 100_000  # of a text that are read
 _CATEGORIZERS = ("textcat", "textcat_multilabel")
 _ANSWERS = {"classify": "label", "slu": "tags", "tag": "entities"}
 
@@ -46,10 +46,8 @@ class SpacyPipeline(System):
         return content_id([[f.relative_to(self.path).as_posix(), file_hash(f)] for f in files], 16)
 
     def prepare(self, suite: Suite) -> None:
-        task = suite.manifest.task
-        if self.answer is None and task in _ANSWERS:
-            self.answer = _ANSWERS[task]
-        self._check()
+        self.answer = self.answer or _ANSWERS.get(suite.manifest.task)
+        self._settle_answer()
 
     @cached_property
     def nlp(self) -> Any:
@@ -58,58 +56,56 @@ class SpacyPipeline(System):
         import spacy
 
         try:
-            _refuse_others(self.path, spacy.util.load_config(self.path / "config.cfg"))
+            _refuse_code(self.path, spacy.util.load_config(self.path / "config.cfg"))
             return spacy.load(self.path)
         except UsageError:
             raise
         except Exception as error:  # a damaged file, a component of a package that is not here
             raise StoredFileError(f"{self.path}: spaCy can't open this ({str(error)[:300]}).") from error
 
-    def _check(self) -> None:
+    def _settle_answer(self) -> None:
         """Settles what is answered, and makes sure that the pipeline has what it takes."""
-        entities = "ner" in self.nlp.pipe_names or "entity_ruler" in self.nlp.pipe_names
-        has = {
-            "label": bool({*_CATEGORIZERS} & {*self.nlp.pipe_names}),
-            "tags": entities,
-            "entities": entities,
-        }
-        self.answer = self.answer or ("tags" if has["tags"] else "label")
-        if not has[self.answer]:
+        names = self.nlp.pipe_names
+        entities = "ner" in names or "entity_ruler" in names
+        self.answer = self.answer or ("tags" if entities else "label")
+        if not ({*_CATEGORIZERS} & {*names} if self.answer == "label" else entities):
             lacks = "a textcat" if self.answer == "label" else "an ner"
-            found = ", ".join(self.nlp.pipe_names) or "nothing"
+            found = ", ".join(names) or "nothing"
             raise UsageError(f"{self.path} has {found} in it, but not {lacks}, which the answer is to come from.")
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        self._check()
-        texts = [self._text(inputs) for inputs in batch]
-        readable = [text[:_LETTERS] for text in texts if isinstance(text, str)]
-        docs = iter(self.nlp.pipe(readable, batch_size=self.batch_size))
-        return [self._answer(text, next(docs)) if isinstance(text, str) else text for text in texts]
+        self._settle_answer()
+        return predict_readable(batch, self._input_problem, self._answers)
 
-    def _text(self, inputs: Inputs) -> str | Failed:
-        field = self.field or ("text" if "text" in inputs else next(iter(inputs), "text"))
-        if not self.field and field != "text" and len(inputs) > 1:
-            names = ", ".join(sorted(inputs))
-            return Failed(f"there are the texts {names}; choose with the option field", final=True)
-        if field not in inputs:
-            return Failed(f"the input has no {field!r}", final=True)
-        return inputs[field].encode("utf-8", "replace").decode()
+    def _input_problem(self, inputs: Inputs) -> str | None:
+        if not self.field and "text" not in inputs and len(inputs) > 1:
+            return f"there are the texts {', '.join(sorted(inputs))}; choose with the option field"
+        return missing_input(inputs, [self._field_of(inputs)])
 
-    def _answer(self, text: str, doc: Any) -> Json:
-        # Rounded, as sums over a batch may differ in the last digits.
-        label = max(sorted(doc.cats), key=lambda name: round(doc.cats[name], 4)) if doc.cats else ""
-        if self.answer == "label":
-            return label
-        spans = [Span(entity.start_char, entity.end_char, entity.label_) for entity in doc.ents]
-        if self.answer == "entities":
-            return {"entities": [{"start": span.start, "end": span.end, "label": span.name} for span in spans]}
-        return {"intent": label, "slots": bio(text, spans)}
+    def _field_of(self, inputs: Inputs) -> str:
+        return self.field or ("text" if "text" in inputs else next(iter(inputs), "text"))
+
+    def _answers(self, batch: Sequence[Inputs]) -> list[Json]:
+        texts = [inputs[self._field_of(inputs)].encode("utf-8", "replace").decode() for inputs in batch]
+        found: list[Json] = []
+        docs = self.nlp.pipe((text[:_MAX_CHARS] for text in texts), batch_size=self.batch_size)
+        for text, doc in zip(texts, docs, strict=True):
+            # Rounded, as sums over a batch may differ in the last digits.
+            label = max(sorted(doc.cats), key=lambda name: round(doc.cats[name], 4)) if doc.cats else ""
+            spans = [Span(entity.start_char, entity.end_char, entity.label_) for entity in doc.ents]
+            if self.answer == "label":
+                found.append(label)
+            elif self.answer == "entities":
+                found.append({"entities": [{"start": s.start, "end": s.end, "label": s.name} for s in spans]})
+            else:
+                found.append({"intent": label, "slots": bio(text, spans)})
+        return found
 
     def close(self) -> None:
         self.__dict__.pop("nlp", None)
 
 
-def _refuse_others(folder: Path, config: Mapping[str, Any]) -> None:
+def _refuse_code(folder: Path, config: Mapping[str, Any]) -> None:
     """Raises where a pipeline would open another one, which may be a package and so code, or call back.
 
     Otherwise spaCy takes functions by name from installed packages, and only data from the folder.
