@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,21 +56,20 @@ def augment(
         raise UsageError(f"people must be 1 or more, not {people}.")
     job, row = Augmenting(operators, settings, people), 0
     work = "augment rows {} to {} of the data"  # as an error names what a process was doing
-    with (mapped or _run_here)(job, lambda block: work.format(block[0].row, block[-1].row)) as do:
+    with (mapped or _map_here)(job, lambda block: work.format(block[0].row, block[-1].row)) as do:
         for block, variants in do(blocks_of(chain([first], stream))):
-            left = len(block) - len({variant.row for variant in variants})
-            if unchanged is not None and left:
-                unchanged[_SET_NAME] += left
-            waiting = iter(variants)  # in the order of their examples
-            variant = next(waiting, None)
+            copied: defaultdict[int, list[Variant]] = defaultdict(list)
+            for variant in variants:
+                copied[variant.row].append(variant)
+            if unchanged is not None and len(copied) < len(block):
+                unchanged[_SET_NAME] += len(block) - len(copied)
             for example in block:
                 yield msgspec.structs.replace(example, row=row)
                 row += 1
-                while variant is not None and variant.row == example.row:
+                for variant in copied.get(example.row, ()):
                     groups = {**example.groups, BY: variant.source, NOTE: variant.note}
                     yield Example(row, f"{example.id}+{variant.draw + 1}", variant.inputs, variant.gold, groups)
                     row += 1
-                    variant = next(waiting, None)
 
 
 AugmentedBlocks = Iterator[tuple[Sequence[Example], Sequence[Variant]]]
@@ -111,10 +110,9 @@ class AugmentingWork:
         """Operators hold nothing that needs to be let go of."""
 
 
-@contextmanager
-def _run_here(job: Augmenting, doing: Callable[[Any], str]) -> Iterator[BlockMap]:
+def _map_here(job: Augmenting, doing: Callable[[Any], str]) -> AbstractContextManager[BlockMap]:
     work = job.start()
-    yield lambda blocks: ((block, work.do(block)) for block in blocks)
+    return nullcontext(lambda blocks: ((block, work.do(block)) for block in blocks))
 
 
 def write_examples(examples: Iterable[Example], to: str | Path) -> Counter[str]:

@@ -22,7 +22,7 @@ from unswayed.base.registry import VERSION
 from unswayed.base.values import Inputs, Json
 from unswayed.storage.files import free, growing_folder, unwritable
 from unswayed.storage.untrusted_files import read_bounded
-from unswayed.systems.system import Failed, System
+from unswayed.systems.system import Failed, System, missing_input, predict_readable
 from unswayed.vary import chinese
 from unswayed.vary.chinese import lexicon
 
@@ -82,10 +82,9 @@ class NoisyChannel(System):
         return f"{NAME} {content_id(msgspec.to_builtins(decides), 16)}"
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        return [
-            self.correct(inputs["text"]) if "text" in inputs else Failed("the input has no 'text'", final=True)
-            for inputs in batch
-        ]
+        return predict_readable(
+            batch, lambda i: missing_input(i, ["text"]), lambda b: [self.correct(i["text"]) for i in b]
+        )
 
     def correct(self, text: str) -> str:
         return HAN.sub(lambda run: self._best(run.group()), text)
@@ -214,10 +213,7 @@ _UNKNOWN = -2.0  # log frequency of what is not in the list
 _TEXTS_SHARE = 0.5  # of a word's probability that the texts decide
 _DISCOUNT = 0.75
 _TRUSTED_COUNT = 20.0  # a word seen as often decides half of what comes after it
-_NEW_WORD_COUNT, _NEW_WORD_LIFT = (
-    5,
-    20.0,
-)  # two characters are a new word if seen so often, and so much oftener than by chance
+_NEW_WORD_COUNT, _NEW_WORD_LIFT = 5, 20.0  # two characters are a new word: so often, so much oftener than by chance
 
 
 class WordCounts(msgspec.Struct, frozen=True):
@@ -280,14 +276,8 @@ def count_words(texts: Iterable[str]) -> WordCounts:
         singles.update(found)
         joined.update(a + b for a, b in pairwise(found) if len(a) == len(b) == 1)
     total, known = singles.total(), character_readings()
-    new = {
-        pair
-        for pair, times in joined.items()
-        if times >= _NEW_WORD_COUNT
-        and times * total > _NEW_WORD_LIFT * singles[pair[0]] * singles[pair[1]]
-        and pair[0] in known
-        and pair[1] in known
-    }
+    common = {pair: times for pair, times in joined.items() if times >= _NEW_WORD_COUNT and {*pair} <= known.keys()}
+    new = {p for p, times in common.items() if times * total > _NEW_WORD_LIFT * singles[p[0]] * singles[p[1]]}
     words: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     for found in segmented:
