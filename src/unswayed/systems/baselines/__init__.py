@@ -103,16 +103,12 @@ class SavedSystem(System):
         raise NotImplementedError
 
     @cached_property
-    def _content(self) -> str:
+    def identity(self) -> str:
         h = blake2b(canonical([self.name, self.version, *self.decides()]), digest_size=16)
         for name, array in sorted(self.arrays().items()):
             h.update(canonical([name, str(array.dtype), array.shape]))
             h.update(np.ascontiguousarray(array).tobytes())
-        return h.hexdigest()
-
-    @property
-    def identity(self) -> str:
-        return f"{self.name} {self._content}"
+        return f"{self.name} {h.hexdigest()}"
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
         """Writes `system.json` and `weights.npz`; the folder appears only when both are whole."""

@@ -79,19 +79,12 @@ class TokenFeatures:
         # As a neighbour two before, one before, one after, two after; then the features of the word itself.
         alone = [self._words.get(word) or self._remember(self._words, word, _word_names(word)) for word in words]
         pairs = [self._pair("pair", a, b) for a, b in pairwise(words[1:])]
-        return [
-            [
-                *alone[i][4:],
-                alone[i - 2][0],
-                alone[i - 1][1],
-                alone[i + 1][2],
-                alone[i + 2][3],
-                pairs[i - 2],
-                pairs[i - 1],
-                self._pair("around", words[i - 1], words[i + 1]),
-            ]
-            for i in range(2, len(words) - 2)
-        ]
+        found = []
+        for i in range(2, len(words) - 2):
+            near = (alone[i - 2][0], alone[i - 1][1], alone[i + 1][2], alone[i + 2][3])
+            paired = (pairs[i - 2], pairs[i - 1], self._pair("around", words[i - 1], words[i + 1]))
+            found.append([*alone[i][4:], *near, *paired])
+        return found
 
     def _pair(self, kind: str, first: str, second: str) -> int:
         key = f"{kind} {first} {second}"
@@ -384,11 +377,8 @@ class Intent(SavedSystem):
     def arrays(self) -> Arrays:
         arrays: dict[str, Any] = {"features": self._vocabulary.hashes(), "weights": self._weights}
         if self._tagger:
-            arrays |= {
-                "tag_features": self._tagger.vocabulary.hashes(),
-                "tag_weights": self._tagger.weights,
-                "tag_pairs": self._tagger.pairs,
-            }
+            arrays |= {"tag_features": self._tagger.vocabulary.hashes(), "tag_weights": self._tagger.weights}
+            arrays["tag_pairs"] = self._tagger.pairs
         return arrays
 
     @classmethod

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from unswayed.systems.hf.seq2seq import HfSeq2Seq
 
 
@@ -12,14 +10,7 @@ class HfCausal(HfSeq2Seq):
 
     name = "hf/causal"
     auto = "AutoModelForCausalLM"
-    side = "left"
-
-    @property
-    def prompt_room(self) -> int:
-        return max(self.room - self.options.max_new_tokens, 1)
-
-    def without_prompt(self, written: Any, padded: dict[str, Any]) -> Any:
-        return written[:, padded["input_ids"].shape[1] :]
+    continues = True
 
     def encoded(self, inputs: dict[str, str]) -> dict[str, list[int]]:
         self.tokenizer.truncation_side = "left"  # what stands last is what it goes on from

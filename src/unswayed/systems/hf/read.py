@@ -8,9 +8,9 @@ from typing import NamedTuple
 from unswayed.base.values import Inputs, Json
 from unswayed.systems.hf import HfSystem, length_groups
 
-_CONTEXT = 20_000  # letters that are read
-_TOP = 20  # beginnings, and ends, whose spans are looked at
-_LONGEST = 128  # pieces of an answer
+_MAX_CONTEXT_CHARS = 20_000
+_TOP_ENDS = 20  # beginnings, and ends, whose spans are looked at
+_MAX_ANSWER_PIECES = 128
 
 
 class ContextWindow(NamedTuple):
@@ -34,16 +34,9 @@ class HfReader(HfSystem):
         pieces = self.tokenizer(self.cut_text(inputs["question"]), add_special_tokens=False)["input_ids"]
         most = self.room // 3
         question = self.tokenizer.decode(pieces[:most]) if len(pieces) > most else inputs["question"]
-        context = inputs["context"][:_CONTEXT].encode("utf-8", "replace").decode()
-        encoded = self.tokenizer(
-            question,
-            context,
-            truncation="only_second",
-            max_length=self.room,
-            stride=self.room // 4,
-            return_overflowing_tokens=True,
-            return_offsets_mapping=True,
-        )
+        context = inputs["context"][:_MAX_CONTEXT_CHARS].encode("utf-8", "replace").decode()
+        told = {"truncation": "only_second", "max_length": self.room, "stride": self.room // 4}
+        encoded = self.tokenizer(question, context, **told, return_overflowing_tokens=True, return_offsets_mapping=True)
         names = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in encoded]
         windows = []
         for n in range(len(encoded["input_ids"])):
@@ -69,12 +62,12 @@ class HfReader(HfSystem):
 def best_span(window: ContextWindow, starts: list[float], ends: list[float]) -> tuple[float, int, int]:
     """The score and the letters of the likeliest span in a window."""
     inside = [n for n, place in enumerate(window.places) if place is not None]
-    last_pieces = sorted(inside, key=lambda n: -ends[n])[:_TOP]
+    last_pieces = sorted(inside, key=lambda n: -ends[n])[:_TOP_ENDS]
     best = (float("-inf"), 0, 0)
-    for a in sorted(inside, key=lambda n: -starts[n])[:_TOP]:
+    for a in sorted(inside, key=lambda n: -starts[n])[:_TOP_ENDS]:
         for b in last_pieces:
             first, last = window.places[a], window.places[b]
             score = round(starts[a] + ends[b], 4)  # padding may change the last digits
-            if first and last and a <= b < a + _LONGEST and score > best[0]:
+            if first and last and a <= b < a + _MAX_ANSWER_PIECES and score > best[0]:
                 best = (score, first[0], last[1])
     return best

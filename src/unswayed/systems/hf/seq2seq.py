@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from unswayed.base.errors import UsageError
 from unswayed.base.values import Inputs, Json
@@ -22,7 +22,7 @@ class HfSeq2Seq(HfSystem):
     name = "hf/seq2seq"
     auto = "AutoModelForSeq2SeqLM"
     tasks = ("translate", "sql", "qa", "text")
-    side = "right"  # where shorter texts are padded
+    continues: ClassVar[bool] = False  # does it go on from the prompt, so that what it gives begins with the prompt?
 
     @cached_property
     def template(self) -> Template | None:
@@ -48,40 +48,27 @@ class HfSeq2Seq(HfSystem):
                 setattr(tokenizer, side, code)
         return tokenizer
 
-    @property
-    def prompt_room(self) -> int:
-        """Pieces of a prompt that are read."""
-        return self.room
-
     def encoded(self, inputs: Inputs) -> dict[str, list[int]]:
         template = self.template or Template(usual_prompt(texts_of(inputs)) or "")
         prompt = self.cut_text(prompt_of(template, inputs))
-        return dict(self.tokenizer(prompt, truncation=True, max_length=self.prompt_room))
+        room = max(self.room - self.options.max_new_tokens, 1) if self.continues else self.room
+        return dict(self.tokenizer(prompt, truncation=True, max_length=room))
 
     def answers(self, batch: Sequence[Inputs]) -> list[Json]:
         # Models that are told their language so begin an answer with a piece for it.
         code = self.options.target_language
         forced = {} if code is None else {"forced_bos_token_id": int(self.tokenizer.convert_tokens_to_ids(code))}
+        told = {"max_new_tokens": self.options.max_new_tokens, "num_beams": self.options.beams, "do_sample": False}
         rows = [self.encoded(inputs) for inputs in batch]
         found: list[Json] = [""] * len(batch)
         for group in length_groups([len(row["input_ids"]) for row in rows]):
-            padded = self.padded([rows[i] for i in group], self.side)
-            written = self.model.generate(
-                **padded,
-                max_new_tokens=self.options.max_new_tokens,
-                num_beams=self.options.beams,
-                do_sample=False,
-                pad_token_id=self.tokenizer.pad_token_id,
-                **forced,
-            )
-            texts = self.tokenizer.batch_decode(self.without_prompt(written, padded), skip_special_tokens=True)
+            padded = self.padded([rows[i] for i in group], "left" if self.continues else "right")
+            written = self.model.generate(**padded, **told, **forced, pad_token_id=self.tokenizer.pad_token_id)
+            written = written[:, padded["input_ids"].shape[1] :] if self.continues else written
+            texts = self.tokenizer.batch_decode(written, skip_special_tokens=True)
             for i, text in zip(group, texts, strict=True):
                 found[i] = text.strip()
         return found
 
     def padded(self, rows: Sequence[dict[str, list[int]]], side: str = "right") -> dict[str, Any]:
         return {name: t for name, t in super().padded(rows, side).items() if name != "token_type_ids"}
-
-    def without_prompt(self, written: Any, padded: dict[str, Any]) -> Any:
-        """What was written, without what was read."""
-        return written

@@ -137,12 +137,9 @@ class Encoded(dict[str, Any]):
     """Numbers by name; where there are windows, a list of each."""
 
     def __init__(self, windows: Sequence[Any], types: bool, many: bool) -> None:
-        rows = {
-            "input_ids": [window.ids for window in windows],
-            "attention_mask": [window.attention_mask for window in windows],
-            **({"token_type_ids": [window.type_ids for window in windows]} if types else {}),
-            "offset_mapping": [window.offsets for window in windows],
-        }
+        named = {"input_ids": "ids", "attention_mask": "attention_mask", "offset_mapping": "offsets"}
+        named |= {"token_type_ids": "type_ids"} if types else {}
+        rows = {name: [getattr(window, part) for window in windows] for name, part in named.items()}
         super().__init__(rows if many else {name: row[0] for name, row in rows.items() if name != "offset_mapping"})
         self._windows = windows
 
