@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example
-from unswayed.vary.engine import OperatorSpec, Variation, Varier, blocks_of
+from unswayed.vary.engine import Variation, Varier, blocks_of, make_operator
 
 
 class Varied:
@@ -13,7 +14,7 @@ class Varied:
 
     def __init__(self, name: str, language: str) -> None:
         self._spec, self._language = OperatorSpec(name), language
-        self._made = [self._spec.make()]
+        self._made = [make_operator(self._spec)]
 
     def __call__(self, texts: Sequence[str], seed: int) -> int:
         """How many variants it makes of them."""

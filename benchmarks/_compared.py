@@ -61,10 +61,12 @@ def comparisons(times: int) -> Iterator[Row]:
     def found(gain: float, cluster: str | None = None, **made: int) -> tuple[list[Comparison], list[Comparison]]:
         """As asked, and without knowing of clusters."""
         both = [simulated(rng, gain, **made) for _ in range(times)]
-        blind = [compare(a, b, groups=[], bootstrap=2000, sanity=False) for a, b in both]
+        blind = [compare(a, b, plan={"measure": {"groups": [], "bootstrap": 2000, "sanity": False}}) for a, b in both]
         if cluster is None:
             return blind, blind
-        return [compare(a, b, cluster=cluster, bootstrap=2000, sanity=False) for a, b in both], blind
+        return [
+            compare(a, b, plan={"measure": {"cluster": cluster, "bootstrap": 2000, "sanity": False}}) for a, b in both
+        ], blind
 
     null, better = found(0.0)[0], found(GAIN)[0]
     clustered, blind = found(0.0, "cluster", n=400, operators=2, size=20)

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from benchmarks._measure import SHARED, needs
 from unswayed.base.edits import Edit, apply
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.papers.dialect.corpora import FrmtSegment, read_pairs, read_segments
 from unswayed.vary.dialect import WordExchange
 from unswayed.vary.dialect.african_american import AfricanAmerican
 from unswayed.vary.dialect.indian_english import IndianEnglish
 from unswayed.vary.dialect.us_uk import exchange_table
-from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.engine import make_operator
 from unswayed.vary.operator import Operator, Text
 
 MADE, KEPT, NEITHER = "made", "kept", "neither"
@@ -63,7 +64,7 @@ def frmt(language: str, splits: Sequence[str]) -> Iterator[FrmtSegment]:
 def translated(name: str, source: str, target: str, **params: object) -> Iterator[Choice]:
     """Every edit to the text in one dialect, judged by the translation into the other. Halves are blocks of 25 lines,
     since neighbouring lines are of one article."""
-    operator = OperatorSpec(name, {"rate": 1.0, **params}).make()
+    operator = make_operator(OperatorSpec(name, {"rate": 1.0, **params}))
     language = source[:2]
     for segment in frmt(language, ("exemplars", "dev", "test")):
         text, other = segment.texts[source], segment.texts[target]

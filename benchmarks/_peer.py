@@ -159,8 +159,9 @@ def unswayed(name: str, texts: list[Any]) -> Alter:
     Texts and labels are taken as columns, as a suite stores them, and are laid beside the texts after the clock has
     stopped; a note is not made, as no tool that it is held against says what it did.
     """
+    from unswayed.base.options import OperatorSpec
     from unswayed.base.values import Example
-    from unswayed.vary.engine import OperatorSpec, Variation, Varier, blocks_of
+    from unswayed.vary.engine import Variation, Varier, blocks_of
 
     name, _, told = name.partition("?")
     slots = not isinstance(texts[0], str)

@@ -27,7 +27,7 @@ def run(
         ]
     varied = np.where(clean[:, None], rng.random((n, operators)) >= chance, rng.random((n, operators)) < 0.2)
     made = MadeRun(clean, varied, [f"k/{j}" for j in range(operators)], {"slice": code.tolist()})
-    return measure_run(made, ["accuracy"], **how)
+    return measure_run(made, {"measure": {"scores": ["accuracy"], **how}})
 
 
 def named(results: Results) -> list[Named]:
@@ -53,7 +53,7 @@ def said(times: int) -> Iterator[Row]:
         "labels of other names": MadeRun(right, right[:, None], ["k/0"], says=("LABEL_0", "LABEL_1")),
     }
     for name, broken in made.items():
-        signs = measure_run(broken, ["accuracy"]).sanity
+        signs = measure_run(broken, {"measure": {"scores": ["accuracy"]}}).sanity
         yield share(f"sanity: {name}", f"sanity, {name}, n = 50: called broken", float(bool(signs)), 1, least=1.0)
     for n, operators, slices, loss in ((50, 3, 5, 0.1), (50, 3, 20, 0.3), (200, 10, 20, 0.0), (500, 5, 50, 0.1)):
         what = f"naming, all alike, drop {loss:g}, n = {n}, {operators} operators, {slices} slices: any is named"

@@ -75,8 +75,10 @@ def random_answerer(times: int) -> Iterator[Row]:
                 return ["no" if rng.random() < 0.1 else "yes" for _ in batch]
 
             system = CallableSystem(answer, name="random", identity="random")
-            run = unswayed.run_system(suite, system, f"{folder}/{seed}", repeats=3)
-            found = unswayed.measure_run(run, ["accuracy"], stored=False, sanity=False).repeats
+            run = unswayed.run_system(suite, system, f"{folder}/{seed}", plan={"run": {"repeats": 3}})
+            found = unswayed.measure_run(
+                run, {"measure": {"scores": ["accuracy"], "stored": False, "sanity": False}}
+            ).repeats
             for name in covered:
                 covered[name] += getattr(found, name).low <= 0 <= getattr(found, name).high
     for name, count in covered.items():
@@ -115,7 +117,9 @@ def _measured(
     own = np.repeat(rng.beta(rate * 4, (1 - rate) * 4, units), size)[:n]
     varied = rng.random((n, 2)) >= own[:, None]
     made = MadeRun(np.ones(n, dtype=bool), varied, ["k/a", "k/a"], {"c": (np.arange(n) // size).tolist()})
-    return unswayed.measure_run(made, ["accuracy"], stored=False, sanity=False, cluster=cluster, groups=[])  # type: ignore[arg-type]
+    return unswayed.measure_run(
+        made, {"measure": {"scores": ["accuracy"], "stored": False, "sanity": False, "cluster": cluster, "groups": []}}
+    )  # type: ignore[arg-type]
 
 
 def _suite(path: str, n: int = 60, draws: int = 3) -> Suite:

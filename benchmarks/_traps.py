@@ -72,8 +72,10 @@ def order(times: int) -> Iterator[Row]:
                 hurt = [len(item["text"].split()) > 11 for item in batch]
                 return [{"a": "b", "b": "a"}[label] if bad else label for label, bad in zip(gold, hurt, strict=True)]
 
-            run = unswayed.run_system(suite, CallableSystem(answers, "m", identity="m"), f"{folder}/r{seed}", limit=40)
-            found = measure_run(run, stored=False, sanity=False).drop
+            run = unswayed.run_system(
+                suite, CallableSystem(answers, "m", identity="m"), f"{folder}/r{seed}", plan={"run": {"limit": 40}}
+            )
+            found = measure_run(run, {"measure": {"stored": False, "sanity": False}}).drop
             inside += found.low is not None and found.high is not None and found.low <= 0.5 <= found.high
     what = "a run of 40 of 120 examples, of which the long ones lose their answer: drop covers that of all"
     yield share("order", what, inside / times, times, least=0.93)
@@ -88,12 +90,14 @@ def lost(times: int) -> Iterator[Row]:
         varied = clean[:, None] & (rng.random((n, 2)) < 0.7)
         gone = np.column_stack([np.zeros(n, dtype=bool), rng.random((n, 2)) < np.where(varied, 0.1, 0.9)])
         made = MadeRun(clean, varied, ["k/a", "k/a"], lost=gone)
-        found = measure_run(made, ["accuracy"], stored=False, sanity=False)
+        found = measure_run(made, {"measure": {"scores": ["accuracy"], "stored": False, "sanity": False}})
         bounds = found.average.bounds
         inside += bounds is not None and bounds[0] <= varied.mean() <= bounds[1]
         told += _lost_p(found) < 0.05
         alike = MadeRun(clean, varied, ["k/a", "k/a"], lost=rng.random((n, 3)) < 0.1)
-        false += _lost_p(measure_run(alike, ["accuracy"], stored=False, sanity=False)) < 0.05
+        false += (
+            _lost_p(measure_run(alike, {"measure": {"scores": ["accuracy"], "stored": False, "sanity": False}})) < 0.05
+        )
     what = "lost answers, wrong ones are lost in 90%: bounds of the average hold what all would give"
     yield share("lost: bounds", what, inside / times, times, least=1.0)
     yield share("lost: told", "the same: variants are said to be lost more often", told / times, times, least=0.99)
@@ -114,7 +118,10 @@ def weights(times: int) -> Iterator[Row]:
         clean = rng.random(40) < 0.9
         varied = clean[:, None] & (rng.random((40, 10)) < rng.random(40)[:, None])
         gone = np.column_stack([np.zeros(40, dtype=bool), np.arange(10) >= rng.choice([1, 10], 40)[:, None]])
-        found = measure_run(MadeRun(clean, varied, ["k/a"] * 10, lost=gone), ["accuracy"], stored=False, sanity=False)
+        found = measure_run(
+            MadeRun(clean, varied, ["k/a"] * 10, lost=gone),
+            {"measure": {"scores": ["accuracy"], "stored": False, "sanity": False}},
+        )
         larger += (found.drop.value or 0) > (found.flip_rate.value or 0) + 1e-9
     what = "weights, examples with 1 and with 10 variants: the drop is larger than the share of changed answers"
     yield share("weights", what, larger / times, times, most=0.0)

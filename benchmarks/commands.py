@@ -18,9 +18,10 @@ from typing import NamedTuple
 from benchmarks._apart import Pair, told_apart
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
 from unswayed.base.edits import slots_of
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 
 NAME = "paraphrase/command"
 CORPORA = ("atis", "snips", "nlu_ed")

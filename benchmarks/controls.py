@@ -15,9 +15,10 @@ from collections.abc import Iterator
 
 from benchmarks._dialect_choices import frmt
 from benchmarks._measure import SHARED, Row, needs, show
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example, Variant
 from unswayed.papers.dialect.corpora import read_pairs
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 
 BASES = {"en": None, "pt": "pt-BR", "zh": "zh-CN"}
 WAYS = ("replace", "insert", "delete")

@@ -143,7 +143,7 @@ def whole_way(times: int) -> Iterator[Row]:
         inside = dict.fromkeys((m for m in MEASURES if m != "noticed"), 0)
         for _ in range(times):
             made = MadeRun(*world.answers(n), ["keyboard/a"] * 3)
-            whole = measure_run(made, ["accuracy"], stored=False, sanity=False).whole
+            whole = measure_run(made, {"measure": {"scores": ["accuracy"], "stored": False, "sanity": False}}).whole
             for name in inside:
                 found = getattr(whole, name)
                 inside[name] += found.low <= true[name] <= found.high

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator
 
 from benchmarks._dialect_choices import Choice, Share, frmt, paired, rewritten, share, spelled, translated
 from benchmarks._measure import Row, show
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example
 from unswayed.vary.dialect.taiwan import in_another_sense
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 
 ASKED = 80.0
 

@@ -16,10 +16,11 @@ import msgspec
 
 from benchmarks._apart import Pair, told_apart
 from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example
 from unswayed.lab.calibration.disfluency import fit_disfluency
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 
 DATA = SHARED / "disfl_qa"
 WORDS = tomllib.loads((Path(__file__).parent / "disfl_qa_articles.toml").read_text("utf-8"))

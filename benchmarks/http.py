@@ -75,7 +75,7 @@ def threaded(url: str, asked: list[dict[str, Any]]) -> list[str]:
 
 def unswayed(url: str, suite: Suite, folder: Path) -> None:
     system = open_system(url, model="m", prompt="nli.txt")
-    run = run_system(suite, system, folder, Asking(concurrency=CONCURRENCY))
+    run = run_system(suite, system, folder, plan={"run": {"asking": Asking(concurrency=CONCURRENCY)}})
     system.close()
     assert sum(output.ok for _, output, _ in run.items()) == REQUESTS
 

@@ -63,7 +63,7 @@ def timed(run: MadeUp, score: str) -> Times:
     for _ in run.items():
         pass
     between = time.process_time()
-    measure_run(run, [score], bootstrap=SAMPLES, stored=False)
+    measure_run(run, {"measure": {"scores": [score], "bootstrap": SAMPLES, "stored": False}})
     return time.process_time() - between, between - began
 
 

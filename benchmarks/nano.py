@@ -171,8 +171,9 @@ def told(folder: Path, rows: list[dict[str, str]]) -> float:
 
 def compared(rows: list[dict[str, str]]) -> dict[str, list[tuple[str, str, str]]]:
     """By language: a reference, the same in the other dialect, and a control that changes the meaning."""
+    from unswayed.base.options import OperatorSpec
     from unswayed.base.values import Example
-    from unswayed.vary.engine import OperatorSpec, Variation, vary
+    from unswayed.vary.engine import Variation, vary
 
     found = {}
     for language, (one, other) in DIALECTS.items():

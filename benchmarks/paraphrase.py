@@ -19,11 +19,12 @@ from benchmarks._measure import SHARED, LeftOut, Row, needs, show
 from unswayed.base.edits import apply
 from unswayed.base.errors import UnswayedError
 from unswayed.base.gc_pause import collecting_later
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds, Streams
 from unswayed.data import ReadOptions, read_examples
 from unswayed.papers.parte.corpora import FILE, read_pairs
 from unswayed.systems.model_folder import Embeddings, minilm_folder
-from unswayed.vary.engine import BLOCK, OperatorSpec
+from unswayed.vary.engine import BLOCK, make_operator
 from unswayed.vary.operator import Change, Text, Texts
 from unswayed.vary.words import jaccard
 
@@ -45,7 +46,7 @@ def made_by(spec: OperatorSpec, texts: list[tuple[str, str]]) -> tuple[Pairs, fl
 
     The first few, for which tables are loaded, are not timed by themselves. The others are new to the operator.
     """
-    operator, seeds = spec.make(), Seeds(0, spec.name, 1)
+    operator, seeds = make_operator(spec), Seeds(0, spec.name, 1)
 
     def changed(block: list[tuple[str, str]]) -> Sequence[Change | None]:
         streams = Streams.of([seeds.stream(id, 0) for id, _ in block])
@@ -95,7 +96,7 @@ def to_read(seed: int, filtered: bool, count: int = 100) -> list[tuple[str, str,
 
     The rules and their words were tuned on RTE 2 and on the development sets. These are the test sets of RTE 1 and 3.
     """
-    operator, seeds = OperatorSpec("paraphrase/rules").make(), Seeds(seed, "paraphrase/rules", 1)
+    operator, seeds = make_operator(OperatorSpec("paraphrase/rules")), Seeds(seed, "paraphrase/rules", 1)
     made = []
     for name in ("rte1_test", "rte3_test"):
         for example in read_examples(needs(SHARED / "rte" / f"{name}.xml"), ReadOptions(format="rte")):

@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 from benchmarks._measure import SHARED, Row, needs, show
 from unswayed.base.edits import apply
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.lab.realism import Aligned
 from unswayed.lab.realism.compare import Files, built_in_systems, measure_harm
 from unswayed.lab.realism.features import words_of
 from unswayed.lab.realism.judge import Channel, RealismJudge, script_of
 from unswayed.vary import operators
-from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.engine import make_operator
 from unswayed.vary.operator import Text, Texts
 
 SEED, DRAWS = 7, 3
@@ -68,7 +69,7 @@ def russian() -> People:
 
 
 def draws(spec: OperatorSpec, people: People) -> list[list[str]]:
-    operator = spec.make()
+    operator = make_operator(spec)
     seeds, made = Seeds(SEED, spec.name, operator.version), []
     for draw in range(DRAWS):
         texts = Texts.of([Text(text, people.language) for text in people.clean])

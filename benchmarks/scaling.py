@@ -30,18 +30,20 @@ from benchmarks._measure import (
     show,
     wall_seconds,
 )
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example, Output
 from unswayed.run.answering import Answering
 from unswayed.run.crew import LocalCrew
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
+from unswayed.run.plan import Engine
 from unswayed.run.varying import Varying
-from unswayed.run.workers import Engine, Job, Map, in_order
+from unswayed.run.workers import Job, Map, in_order, mapped_on, open_pool
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.suite import Suite
 from unswayed.systems.asking import Asking
 from unswayed.systems.opening import open_system
-from unswayed.vary.engine import BLOCK, OperatorSpec, Variation
+from unswayed.vary.engine import BLOCK, Variation
 
 OPERATOR = "keyboard/pinyin"  # one that keeps a processor busy; the quick ones are held up by the driver
 SENTENCES = 16 * BLOCK
@@ -96,10 +98,10 @@ def jobs(place: Path) -> Iterator[tuple[str, Job, list[Any]]]:
 def doing(what: str, engine: Engine, job: Job) -> Iterator[Map]:
     """The job on an engine as a command does it: variants are mapped, a system is asked by workers that hold it."""
     if what == "vary":
-        with engine.map(job, lambda _: what) as do:
+        with mapped_on(engine, job, lambda _: what) as do:
             yield do
     else:
-        with engine.pool(job) as pool:
+        with open_pool(engine, job) as pool:
             yield partial(in_order, pool)
 
 
@@ -275,11 +277,11 @@ def driver_rows(place: Path) -> Iterator[Row]:
     examples = DRIVEN // 2
     began = time.process_time()
     made = make_suite(
-        list(texts(examples)), ["keyboard/adjacent"], draws=2, task="text", to=place / "driven", engine=two
+        list(texts(examples)), ["keyboard/adjacent"], draws=2, task="text", to=place / "driven", plan={"engine": two}
     )
     varied = time.process_time() - began
     began = time.process_time()
-    run_system(made, "benchmarks._at_work:quick", place / "driven-run", engine=two)
+    run_system(made, "benchmarks._at_work:quick", place / "driven-run", plan={"engine": two})
     asked = time.process_time() - began
     what = "that one driver {}, by its own time"
     yield Row("driver vary", f"variants {what.format('writes')}", 2 * examples / varied, "variants/CPU s")

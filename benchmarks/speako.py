@@ -14,7 +14,8 @@ CHILD = """
 import json, resource, sys, time
 began = time.perf_counter()
 from unswayed.data import read_examples
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.base.options import OperatorSpec
+from unswayed.vary.engine import Variation, vary
 reading = time.perf_counter()
 examples = list(read_examples(sys.argv[1]))[:int(sys.argv[2])]
 began += time.perf_counter() - reading

@@ -12,8 +12,9 @@ from difflib import SequenceMatcher
 
 from benchmarks._apart import Pair, told_apart
 from benchmarks._measure import SHARED, Row, needs, show
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.english import KIND_OF, forms, tagged
 
 NAME = "spoken/synonym_any"

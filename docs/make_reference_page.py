@@ -6,7 +6,10 @@ import inspect
 import re
 from pathlib import Path
 
+import msgspec
+
 import unswayed
+from unswayed.base.options import options_of
 
 PAGE = Path(__file__).with_name("reference.md")
 
@@ -19,7 +22,7 @@ SECTIONS = {
         "Suite Run Results Comparison Verdict CostEstimate Example Variant Output Estimate UnswayedError"
     ),
     "Plans and settings": (
-        "Plan DataPlan VaryPlan SystemPlan MeasurePlan GatePlan OperatorSpec ReadOptions Asking Engine Spending"
+        "Plan DataPlan VaryPlan SystemPlan MeasurePlan GatePlan ComparePlan Asking Engine OperatorSpec ReadOptions"
     ),
     "To extend unswayed": "Operator Text Change Edit Stream System Failed Scorer Reader Task",
 }
@@ -39,14 +42,30 @@ def page() -> str:
 
 def _entry(name: str, thing: object) -> str:
     lines = [f"### {name}\n", f"```text\n{_signature(name, thing)}\n```\n", f"{inspect.getdoc(thing)}\n"]
+    if inspect.isclass(thing) and _is_part_of_a_plan(thing) and name != "Plan":
+        lines += [_options(thing), ""]
     if inspect.isclass(thing):
         lines += [f"- `{call}`: {said}" for call, said in _members(thing)] + [""]
     return "\n".join(lines)
 
 
+def _is_part_of_a_plan(thing: type) -> bool:
+    return issubclass(thing, msgspec.Struct) and bool(options_of(thing))
+
+
+def _options(struct: type[msgspec.Struct]) -> str:
+    """The options of a part of a plan, as they are declared in it."""
+    rows = []
+    for path, option in options_of(struct).items():
+        shown = option.more.get("shown") or ("" if option.default in (None, "", (), {}) else repr(option.default))
+        help = ("If false: " if option.default is True else "") + option.help.replace("|", "\\|")
+        rows.append(f"| `{'.'.join(path)}` | {help} | {option.expects} | {shown} |")
+    return "\n".join(["| option | what it is | value | default |", "|---|---|---|---|", *rows]) if rows else ""
+
+
 def _signature(name: str, thing: object) -> str:
     """The name with its parameters, on several lines if it does not fit on one."""
-    if inspect.isclass(thing) and issubclass(thing, Exception):
+    if inspect.isclass(thing) and (issubclass(thing, Exception) or _is_part_of_a_plan(thing)):
         return name
     parameters = []
     for p in inspect.signature(thing).parameters.values():  # type: ignore[arg-type]

@@ -7,8 +7,9 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
+from unswayed.base.options import OperatorSpec
 from unswayed.vary import operators
-from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.engine import describe_operator
 
 
 def operator_page(name: str) -> str:
@@ -35,7 +36,7 @@ def operator_page(name: str) -> str:
         "```",
         "",
     ]
-    parameters: dict[str, Any] = OperatorSpec(name).describe()["params"]
+    parameters: dict[str, Any] = describe_operator(OperatorSpec(name))["params"]
     if parameters:
         lines += ["| parameter | default |", "|---|---|", *(f"| `{k}` | `{v!r}` |" for k, v in parameters.items())]
     return "\n".join(lines) + "\n"

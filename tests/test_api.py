@@ -52,7 +52,7 @@ def test_with_polars_records_texts_and_datasets(tmp_path: Path) -> None:
 
     polars = pytest.importorskip("polars")
     kinds = [ROWS, polars.DataFrame(ROWS), datasets.Dataset.from_list(ROWS)]
-    found = [unswayed.check(always, data, ["keyboard/adjacent"], bootstrap=20) for data in kinds]
+    found = [unswayed.check(always, data, ["keyboard/adjacent"], plan={"measure": {"bootstrap": 20}}) for data in kinds]
     assert len({r.suite for r in found}) == 1
     texts = ["a text here", "there is more"]
     assert unswayed.check(lambda batch: [x["text"] for x in batch], texts, "keyboard/adjacent").score
@@ -60,7 +60,7 @@ def test_with_polars_records_texts_and_datasets(tmp_path: Path) -> None:
 
 def test_a_suite_is_checked_as_it_is(tmp_path: Path) -> None:
     suite = unswayed.make_suite(ROWS, "keyboard/adjacent", draws=2)
-    assert unswayed.check(always, suite, bootstrap=20).suite == suite.id
+    assert unswayed.check(always, suite, plan={"measure": {"bootstrap": 20}}).suite == suite.id
 
 
 def test_a_changed_system_gives_new_numbers(tmp_path: Path) -> None:
@@ -74,9 +74,15 @@ def test_a_changed_system_gives_new_numbers(tmp_path: Path) -> None:
     model = Model("off")
     for to in (None, tmp_path / "run"):
         model.label = "off"
-        assert unswayed.check(model, ROWS, "keyboard/adjacent", bootstrap=20, to=to).clean.value == 1.0
+        assert (
+            unswayed.check(model, ROWS, "keyboard/adjacent", to=to, plan={"measure": {"bootstrap": 20}}).clean.value
+            == 1.0
+        )
         model.label = "on"
-        assert unswayed.check(model, ROWS, "keyboard/adjacent", bootstrap=20, to=to).clean.value == 0.0
+        assert (
+            unswayed.check(model, ROWS, "keyboard/adjacent", to=to, plan={"measure": {"bootstrap": 20}}).clean.value
+            == 0.0
+        )
 
 
 def test_a_plan_is_carried_out(tmp_path: Path, monkeypatch) -> None:
@@ -104,8 +110,10 @@ def test_vary_text() -> None:
 
 def test_compare_takes_results_runs_and_folders(tmp_path: Path) -> None:
     suite = unswayed.make_suite(ROWS, "keyboard/adjacent")
-    a = unswayed.check(always, suite, to=tmp_path / "a", bootstrap=20)
-    b = unswayed.check(lambda batch: ["on" for _ in batch], suite, to=tmp_path / "b", bootstrap=20)
+    a = unswayed.check(always, suite, to=tmp_path / "a", plan={"measure": {"bootstrap": 20}})
+    b = unswayed.check(
+        lambda batch: ["on" for _ in batch], suite, to=tmp_path / "b", plan={"measure": {"bootstrap": 20}}
+    )
     for one, two in ((a, b), (unswayed.Run(tmp_path / "a"), tmp_path / "b"), (str(tmp_path / "a"), b)):
         compared = unswayed.compare(one, two)
         assert (compared.differences[0].a, compared.differences[0].b) == (1.0, 0.0)
@@ -161,7 +169,7 @@ class TestRun:
         assert (flips["answer_after"] != "turn").all()
 
     def test_a_temporary_one_can_be_kept(self, tmp_path: Path) -> None:
-        results = unswayed.check(always, ROWS, "keyboard/adjacent", bootstrap=20)
+        results = unswayed.check(always, ROWS, "keyboard/adjacent", plan={"measure": {"bootstrap": 20}})
         kept = results.run.save(tmp_path / "kept")
         assert kept.suite.path == tmp_path / "kept" / "suite"
         assert (
@@ -195,20 +203,20 @@ def test_errors_name_arguments(call, message: str) -> None:
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"operators": 3}, "operators= must be an operator's name"),
     ({"operators": [3]}, "operators= must be an operator's name"),
-    ({"draws": "3"}, "draws= must be a whole number, not '3'"),
-    ({"draws": 0}, "draws= must be a number from 1 to 100,000"),
+    ({"draws": "3"}, "draws= must be a whole number of 1 or more, not '3'"),
+    ({"draws": 0}, "draws= must be a whole number of 1 or more, not 0"),
+    ({"draws": 100_001}, "draws= must be a number from 1 to 100,000"),
     ({"draws": True}, "draws= must be a whole number"),
     ({"seed": 1.5}, "seed= must be a whole number"),
-    ({"seed": None}, "seed= must be a whole number"),
-    ({"bootstrap": None}, "bootstrap= must be a whole number"),
-    ({"level": "0.9"}, "level= must be a number"),
-    ({"set": "all"}, "set= must be each, random or hard, not 'all'"),
+    ({"plan": {"measure": {"bootstrap": "9"}}}, 'plan={"measure": {"bootstrap": …}} must be a whole number'),
+    ({"plan": {"measure": {"level": "0.9"}}}, 'plan={"measure": {"level": …}} must be a number between 0 and 1'),
+    ({"plan": {"vary": {"set": "all"}}}, 'plan={"vary": {"set": …}} must be each, random or hard, not \'all\''),
     ({"gold": ["label"]}, "gold= must be a text"),
     ({"task": 3}, "task= must be a text"),
     ({"language": 3}, "language= must be a text"),
     ({"scores": [1]}, "scores= must be a text"),
-    ({"asking": 5}, "asking= must be an Asking"),
-    ({"engine": "local"}, "engine= must be an Engine"),
+    ({"plan": {"run": {"asking": 5}}}, "run.asking must be a table of options, or Asking(…), not 5"),
+    ({"plan": {"engine": "local"}}, "engine must be a table of options, or Engine(…), not 'local'"),
     ({"to": 3}, "to= must be a path"),
     ({"data": None}, "data is None"),
     ({"data": "a long text, not a path " * 300}, "no such file"),
@@ -246,12 +254,12 @@ def test_runs_and_measures_name_their_arguments(tmp_path: Path) -> None:
     with pytest.raises(unswayed.UnswayedError, match="to= must be a path"):
         unswayed.run_system(suite, always, None)  # type: ignore[arg-type]
     run = unswayed.run_system(suite, always, tmp_path / "run")
-    with pytest.raises(unswayed.UnswayedError, match="level= must be a number"):
-        unswayed.measure_run(run, level="0.9")  # type: ignore[arg-type]
-    with pytest.raises(unswayed.UnswayedError, match="bootstrap= must be a whole number"):
-        unswayed.compare(run, run, bootstrap="10")  # type: ignore[arg-type]
+    with pytest.raises(unswayed.UnswayedError, match="must be a number between 0 and 1, not '0.9'"):
+        unswayed.measure_run(run, {"measure": {"level": "0.9"}})  # type: ignore[arg-type]
+    with pytest.raises(unswayed.UnswayedError, match="must be a whole number of 1 or more"):
+        unswayed.compare(run, run, plan={"measure": {"bootstrap": "10"}})  # type: ignore[arg-type]
     with pytest.raises(unswayed.UnswayedError, match="no slice named 'zz'"):
-        unswayed.measure_run(run, groups="zz")
+        unswayed.measure_run(run, {"measure": {"groups": "zz"}})
 
 
 def test_a_suite_takes_no_arguments_that_make_one() -> None:
@@ -268,7 +276,7 @@ def test_a_folder_of_something_else_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_other_data_is_refused_by_the_argument_that_check_has(tmp_path: Path) -> None:
-    unswayed.check(always, ROWS, "keyboard/adjacent", to=tmp_path / "run", bootstrap=20)
+    unswayed.check(always, ROWS, "keyboard/adjacent", to=tmp_path / "run", plan={"measure": {"bootstrap": 20}})
     with pytest.raises(unswayed.UnswayedError, match="holds a run on other data.*with to=") as raised:
         unswayed.check(always, ROWS[:2], "keyboard/adjacent", to=tmp_path / "run")
     assert "overwrite" not in str(raised.value)
@@ -282,7 +290,10 @@ def test_the_predict_of_a_scikit_learn_model_reads_texts() -> None:
     model = pipeline.make_pipeline(CountVectorizer(), MultinomialNB())
     model.fit(["turn on", "play jazz"], ["a", "b"])
     texts = [{"text": "turn on", "label": "a"}, {"text": "play jazz", "label": "b"}]
-    assert unswayed.check(model.predict, texts, "keyboard/adjacent", bootstrap=20).clean.value == 1.0
+    assert (
+        unswayed.check(model.predict, texts, "keyboard/adjacent", plan={"measure": {"bootstrap": 20}}).clean.value
+        == 1.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -297,8 +308,13 @@ def test_carry_out_takes_a_plan_and_the_path_of_a_suite(tmp_path: Path) -> None:
     suite = unswayed.make_suite(ROWS, "keyboard/adjacent")
     plan = unswayed.Plan(measure=unswayed.MeasurePlan(bootstrap=20))
     assert unswayed.carry_out(plan, system=always, suite=suite.path).results.clean.value == 1.0
-    with pytest.raises(UsageError, match="A Plan is expected, not 'plan.toml'"):
-        unswayed.carry_out("plan.toml", system=always)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="There is no plan plan.toml"):
+        unswayed.carry_out("plan.toml", system=always)
+    with pytest.raises(UsageError, match="plan must be a Plan, the path of a TOML file, or a table"):
+        unswayed.carry_out(5, system=always)  # type: ignore[arg-type]
+    wrong = unswayed.Plan(measure=unswayed.MeasurePlan(level=2.0))
+    with pytest.raises(UsageError, match=re.escape('plan={"measure": {"level": …}} must be a number between 0 and 1')):
+        unswayed.carry_out(wrong, system=always, suite=suite.path)
     run = unswayed.run_system(suite, always, tmp_path / "run")
-    with pytest.raises(UsageError, match="correction= must be max-t, holm, bonferroni or none, not None"):
-        unswayed.compare(run, run, correction=None)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="must be max-t, holm, bonferroni or none, not 'all'"):
+        unswayed.compare(run, run, plan={"compare": {"correction": "all"}})

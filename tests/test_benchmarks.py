@@ -20,7 +20,7 @@ from benchmarks._readme import Claim, uncovered, untrue
 from benchmarks._simulated import share
 from benchmarks.coverage import SECTIONS, Section
 from benchmarks.operators import first_pass, shares
-from unswayed.run.workers import Engine
+from unswayed.run.plan import Engine
 
 ROOT = Path(__file__).parents[1]
 SLOW = Row("typos: other", "typos", 50.0, "texts/s", "other", 200.0, asked=60)

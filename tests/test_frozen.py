@@ -294,7 +294,9 @@ def set_of(name: str, folder: Path) -> str:
         how = {"guard": folder / "guard.jsonl"}
         rows = [{"text": e.inputs["text"], **e.gold} for e in tagged(ENGLISH) * 3]
         how["guard"].write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return id_of(list(unswayed.make_suite(tagged(ENGLISH), TYPING, task="slu", language="en", draws=3, **how)))
+    return id_of(
+        list(unswayed.make_suite(tagged(ENGLISH), TYPING, task="slu", language="en", draws=3, plan={"vary": how}))
+    )
 
 
 @pytest.mark.parametrize("data", DATA)
@@ -574,7 +576,9 @@ def measured_with_options(folder: Path) -> tuple[Any, Any]:
         unswayed.run_system(suite, system_for(answer, name), folder / name)
         for name, answer in (("better", CASES["classify"].answer), ("failing", failing))
     ]
-    found = {name: msgspec.to_builtins(unswayed.measure_run(runs[1], **how)) for name, how in OPTIONS.items()}
+    found = {
+        name: msgspec.to_builtins(unswayed.measure_run(runs[1], {"measure": how})) for name, how in OPTIONS.items()
+    }
     found["compared"] = msgspec.to_builtins(unswayed.compare(*runs))
     return found, {name: signed(results) for name, results in found.items()}
 

@@ -163,7 +163,11 @@ def test_a_plan_and_python_say_the_same_as_options(place: Path, monkeypatch: pyt
     said = "--extract last-line --equivalent contains --no-sanity --format json"
     told = run(place, f"run planned/suite --system my:answer {said} -o told/")
     checked = unswayed_package.check(
-        "my:answer", "gsm.jsonl", "keyboard/adjacent", seed=7, extract="last-line", equivalent="contains", sanity=False
+        "my:answer",
+        "gsm.jsonl",
+        "keyboard/adjacent",
+        seed=7,
+        plan={"measure": {"extract": "last-line", "equivalent": "contains", "sanity": False}},
     )
     assert planned["score"] == told["score"] == checked.score == "match(last-line then contains)"
     assert planned["flips"]["value"] == told["flips"]["value"] == checked.flip_rate.value

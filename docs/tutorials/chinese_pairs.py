@@ -33,5 +33,5 @@ for variant in list(suite.variants())[:3]:
     print(variant.inputs["sentence1"], "|", variant.inputs["sentence2"])
 
 # %%
-results = unswayed.measure_run(unswayed.run_system(suite, same, to="run"), sanity=False)
+results = unswayed.measure_run(unswayed.run_system(suite, same, to="run"), {"measure": {"sanity": False}})
 results

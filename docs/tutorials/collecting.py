@@ -44,5 +44,7 @@ def predict(batch):
     return ["lights" if "light" in item["text"] or "lamp" in item["text"] else "music" for item in batch]
 
 
-results = unswayed.measure_run(unswayed.run_system(unswayed.Suite("people"), predict, to="run"), sanity=False)
+results = unswayed.measure_run(
+    unswayed.run_system(unswayed.Suite("people"), predict, to="run"), {"measure": {"sanity": False}}
+)
 results.flips()[["operator", "after", "answer_after"]]

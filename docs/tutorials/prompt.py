@@ -53,7 +53,7 @@ suite
 Path("prompt.txt").write_text("Answer with one word.\n{question}\n")
 system = unswayed.open_system(f"{url}#demo", prompt="prompt.txt")
 run = unswayed.run_system(suite, system, to="run")
-results = unswayed.measure_run(run, sanity=False)
+results = unswayed.measure_run(run, {"measure": {"sanity": False}})
 server.shutdown()
 server.server_close()
 assert results.flip_rate.value > 0

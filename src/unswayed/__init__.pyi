@@ -1,10 +1,11 @@
 from unswayed.api import carry_out, check, estimate_cost, vary_text
 from unswayed.base.edits import Edit
 from unswayed.base.errors import UnswayedError
+from unswayed.base.options import Asking, OperatorSpec, ReadOptions
 from unswayed.base.seeds import Stream
 from unswayed.base.task import Task
 from unswayed.base.values import Estimate, Example, Failed, Output, Variant
-from unswayed.data import Reader, ReadOptions, read_examples
+from unswayed.data import Reader, read_examples
 from unswayed.measure import compare, measure_run
 from unswayed.measure.comparison.outcome import Comparison
 from unswayed.measure.gates import Verdict
@@ -14,19 +15,28 @@ from unswayed.report.html import write_report
 from unswayed.report.view import write_view
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
-from unswayed.run.plan import DataPlan, GatePlan, MeasurePlan, Plan, SystemPlan, VaryPlan, read_plan
+from unswayed.run.plan import (
+    ComparePlan,
+    DataPlan,
+    Engine,
+    GatePlan,
+    MeasurePlan,
+    Plan,
+    SystemPlan,
+    VaryPlan,
+    read_plan,
+)
 from unswayed.run.record import Run
-from unswayed.run.spending import CostEstimate, Spending
-from unswayed.run.workers import Engine
+from unswayed.run.spending import CostEstimate
 from unswayed.score import Scorer
 from unswayed.storage.suite import Suite
 from unswayed.systems import System, open_system
-from unswayed.systems.asking import Asking
-from unswayed.vary import Change, Operator, OperatorSpec, Text
+from unswayed.vary import Change, Operator, Text
 
 __all__ = [
     "Asking",
     "Change",
+    "ComparePlan",
     "Comparison",
     "CostEstimate",
     "DataPlan",
@@ -46,7 +56,6 @@ __all__ = [
     "Results",
     "Run",
     "Scorer",
-    "Spending",
     "Stream",
     "Suite",
     "System",

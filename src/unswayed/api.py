@@ -8,70 +8,44 @@ from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from unswayed.base.chat import Turn
 from unswayed.base.errors import UsageError, option
 from unswayed.base.language import identify, language_tag
+from unswayed.base.options import OperatorSpec, options_in_plan
 from unswayed.base.secrets import hide, masked_data, masked_spec
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Variant
-from unswayed.measure.gates import Verdict, check_sets, gates_of, judge, measured_by
+from unswayed.measure.gates import Verdict, check_sets, gates_of, judge
 from unswayed.measure.judging import cited
-from unswayed.measure.measuring import scorers_for
-from unswayed.measure.precision import check_stop_rules, check_within, stop_rules
+from unswayed.measure.measuring import measure_run, scorers_for
+from unswayed.measure.precision import check_stop_rules, stop_rules
 from unswayed.measure.questions import check_suite
 from unswayed.measure.results import Results
-from unswayed.run.engine import run_system
+from unswayed.run.engine import start_run
 from unswayed.run.job import Until
-from unswayed.run.making import Selector, make_suite, suite_of
-from unswayed.run.plan import (
-    Device,
-    Dtype,
-    MeasurePlan,
-    Missing,
-    Plan,
-    SetName,
-    SystemPlan,
-    VaryPlan,
-    Weigh,
-    from_arguments,
-    kept,
-    listed,
-)
+from unswayed.run.making import made_suite, suite_of
+from unswayed.run.plan import MeasurePlan, Plan, PlanLike, given_options, plan_of
 from unswayed.run.record import Run, refuse_other
 from unswayed.run.spending import CostEstimate, Spending
-from unswayed.run.workers import Engine, in_use
 from unswayed.score import Comparing, comparing_for, scorers
-from unswayed.stats import Resampling
 from unswayed.storage.files import as_path, temporary_folder
 from unswayed.storage.suite import Suite
-from unswayed.systems.asking import Asking
 from unswayed.systems.device import using
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import System, prices_of
 from unswayed.systems.template import Template
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.presets import expand
 
 AnySystem = Any  # a function, a fitted model, a `System`, or a text
 
 
+@options_in_plan(Plan, "run", "measure", "data", "vary", "engine")
 def check(
     system: AnySystem, data: object, operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (), *,
     input: str | Sequence[str] | None = None, gold: str | None = None, id: str | None = None,
-    groups: str | Sequence[str] | None = None, labels: Sequence[str] | None = None, format: str | None = None,
-    task: str | None = None, language: str | None = None, turn: Turn | None = None, set: SetName = "each",
-    encoding: str | None = None, sheet: str | None = None,
-    selector: Selector | None = None, draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (),
-    scores: str | Sequence[str] = (), extract: str = "", equivalent: str = "", rubric: str | None = None,
-    agreement: str | None = None, level: float = 0.95, bootstrap: int = 10_000, sanity: bool = True,
-    missing: Missing = "leave", to: str | Path | None = None, asking: Asking | None = None,
-    engine: Engine | None = None, limit: int | None = None, fresh: bool = False, stop_when: str | Sequence[str] = (),
-    cluster: str | None = None,
-    weigh: Weigh = "examples", worst_of: int | None = None, within: float | None = None, repeats: int = 0,
-    budget: float | None = None,
-    device: Device | None = None, dtype: Dtype | None = None,
+    groups: str | Sequence[str] | None = None, task: str | None = None, language: str | None = None,
+    draws: int | None = None, seed: int | None = None, scores: str | Sequence[str] | None = None,
+    name: str | None = None, to: str | Path | None = None, plan: PlanLike = None,
 ) -> Results:  # fmt: skip
     """Makes variants of `data`, runs `system` on them, and measures what changed.
 
@@ -79,69 +53,28 @@ def check(
 
     - `system`: a function from a list of input mappings to a list of outputs, a fitted scikit-learn model, a pipeline
       of transformers', a `System`, or a text as after `unswayed run --system`.
-    - `data`, `operators`, `input` … `fields`: as in `make_suite`. `data` may also be a `Suite`.
+    - `data`, `operators`, `input` … `seed`: as in `make_suite`. `data` may also be a `Suite`.
     - `scores`: the scorers, the main one first; by default those of the task.
-    - `extract`, `equivalent`, `rubric`, `agreement`: what of an answer is compared, as in `MeasurePlan`.
-    - `sanity=False`: measure even if the set-up looks broken, for example a system that always answers the same.
-    - `missing`: how failed outputs count: `leave` leaves them out, with bounds beside numbers; or `wrong`, or `bounds`.
-    - `cluster`, `weigh`, `worst_of`, `within`: as in `measure_run`.
+    - `name`: what reports and comparisons call the system.
     - `to`: the folder of the run, in which a run that was stopped resumes, and in which answers of the same system
       are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
-    - `limit`: how many examples are asked, chosen at random. `fresh`: use no stored answers; keep them aside.
-    - `stop_when`: ends the run early, when the interval of a measure is narrow enough, such as `drop±0.02`.
-    - `device`, `dtype`: where models run that run here (auto, cpu, cuda or mps), and their number format (auto,
-      float32, float16 or bfloat16).
-    - `repeats`: how many more times each clean input is asked, so that flips can be held against the system's own.
-    - `budget`: what the run may cost. The system must know its prices: `open_system(url, model=…, price_in=0.15,
-      price_out=0.6)`.
+    - `plan`: all other options: a `Plan`, the path of a TOML file, or a table such as
+      `{"measure": {"level": 0.9}, "run": {"limit": 500}}`. An argument overrides the plan.
     """
-    plan = from_arguments(
-        Plan,
-        run=from_arguments(
-            SystemPlan,
-            asking=asking or Asking(),
-            limit=limit,
-            fresh=fresh,
-            stop_when=listed(stop_when),
-            repeats=repeats,
-            budget=budget,
-            device=device,
-            dtype=dtype,
-        ),
-        measure=from_arguments(
-            MeasurePlan,
-            scores=listed(scores),
-            extract=extract,
-            equivalent=equivalent,
-            rubric=rubric,
-            agreement=agreement,
-            level=level,
-            bootstrap=bootstrap,
-            sanity=sanity,
-            missing=missing,
-            cluster=cluster,
-            weigh=weigh,
-            worst_of=worst_of,
-            within=within,
-        ),
-        engine=engine or in_use(),
-    )
-    _check_measures(plan.measure)
+    made = plan_of(plan, operators=operators or None, input=input, gold=gold, id=id, groups=groups, task=task,
+                   language=language, draws=draws, seed=seed, scores=scores, name=name)  # fmt: skip
+    _check_measures(made.measure)
     folder = temporary_folder() / "run" if to is None else as_path(to, "to")
     refuse_other(folder)
-    making: dict[str, Any] = {"operators": operators, "input": input, "gold": gold, "id": id, "groups": groups,
-        "labels": labels, "format": format, "task": task, "language": language, "selector": selector,
-        "fields": fields, "encoding": encoding, "sheet": sheet, **({"turn": turn} if turn else {})}  # fmt: skip
     if not isinstance(data, Suite):
-        making["cluster"] = cluster
-        data = make_suite(data, to=folder / "suite", set=set, draws=draws, seed=seed, engine=engine, **making)
-    elif extra := next((name for name, value in making.items() if value not in (None, ())), None):
-        raise UsageError(f"data is a Suite, which has its variants already. Leave out {option(extra)}.")
-    return carry_out(plan, folder, system=system, suite=data).results
+        data = made_suite(made, data, folder / "suite", guess_groups=groups is None)
+    elif extra := [*given_options(made.data), *given_options(made.vary)]:
+        raise UsageError(f"data is a Suite, which has its variants already. Leave out {option(extra[0])}.")
+    return carry_out(made, folder, system=system, suite=data).results
 
 
 def carry_out(
-    plan: Plan, to: str | Path | None = None, *, system: AnySystem = None, suite: Suite | str | Path | None = None,
+    plan: PlanLike, to: str | Path | None = None, *, system: AnySystem = None, suite: Suite | str | Path | None = None,
 ) -> Verdict:  # fmt: skip
     """Carries out a whole plan: makes its suite, runs its system, measures, and checks its gates.
 
@@ -157,7 +90,7 @@ def carry_out(
 
 
 def estimate_cost(
-    plan: Plan, to: str | Path | None = None, *, system: AnySystem = None, suite: Suite | str | Path | None = None,
+    plan: PlanLike, to: str | Path | None = None, *, system: AnySystem = None, suite: Suite | str | Path | None = None,
 ) -> CostEstimate:  # fmt: skip
     """What carrying out a plan would cost, from the requests of up to 20 examples, which are sent and kept in `to`.
 
@@ -171,13 +104,16 @@ def estimate_cost(
 
 
 def _carried_out(
-    plan: Plan, to: str | Path | None, system: AnySystem, suite: Suite | str | Path | None, only_estimate: bool = False
+    plan: PlanLike,
+    to: str | Path | None,
+    system: AnySystem,
+    suite: Suite | str | Path | None,
+    only_estimate: bool = False,
 ) -> tuple[Run, Plan]:
     """The run of a plan, not measured yet, and the plan as it was understood."""
-    if not isinstance(plan, Plan):
-        raise UsageError(f"A Plan is expected, not {plan!r:.60}. `unswayed.read_plan` reads a file.")
+    plan = plan_of(plan)
     plan = _with_judges_model(plan, plan.run.system if system is None else system)
-    gates = gates_of(plan.gate.fail_under, plan.gate.max_drop, plan.gate.max_flips, plan.gate.on)  # raises if wrong
+    gates = gates_of(plan.gate)  # raises if wrong
     _check_measures(plan.measure)
     stop_rules(plan.run.stop_when)
     system = plan.run.system if system is None else system
@@ -198,10 +134,7 @@ def _carried_out(
     with using(asked.device, asked.dtype):
         opened = open_system(system, **asked.options)
     with nullcontext() if opened is system else closing(opened):
-        run = run_system(
-            suite, opened, to, asked.asking, plan.engine, limit=asked.limit, fresh=asked.fresh,
-            until=_until(plan, suite), repeats=asked.repeats, spending=_spending(plan, only_estimate),
-        )  # fmt: skip
+        run = start_run(suite, opened, to, plan, _until(plan, suite), _spending(plan, only_estimate))
     rubric = plan.measure.rubric
     run.keep_plan(_kept(plan, opened), "" if rubric is None else Template.read(rubric).text)
     return run, plan
@@ -216,23 +149,23 @@ def _with_judges_model(plan: Plan, system: AnySystem) -> Plan:
     model = model or named
     if not model or url != url_of_system or not url.startswith(("http://", "https://")):
         return plan
-    return plan.with_("measure", {"equivalent": f"judge:{url}#{model}"})
+    return plan_of(plan, {"measure": {"equivalent": f"judge:{url}#{model}"}})
 
 
 def _spending(plan: Plan, only_estimate: bool) -> Spending:
     prices = prices_of(plan.run.judge_price_in, plan.run.judge_price_out, "judge-")
-    plain = msgspec.structs.replace(plan, measure=msgspec.structs.replace(plan.measure, sanity=False))
+    plain = plan_of(plan, {"measure": {"sanity": False}})
     judges = plan.measure.equivalent.startswith("judge:")
 
     def verdicts(run: Run) -> None:
-        measured_by(run, plain)
+        measure_run(run, plain)
 
     return Spending(plan.run.budget, only_estimate, verdicts if judges else None, prices)
 
 
 def _kept(plan: Plan, system: System) -> dict[str, Any]:
     """The plan of a run as it is kept with it: with the system that was run, if a text names it, and no secrets."""
-    sections = {name: kept(getattr(plan, name)) for name in ("run", "engine", "measure", "gate")}
+    sections = {name: given_options(getattr(plan, name)) for name in ("run", "engine", "measure", "gate")}
     if system.reference is not None:
         spec, options = system.reference
         sections["run"] |= {"system": masked_spec(spec), "options": options}
@@ -247,10 +180,10 @@ def _until(plan: Plan, suite: Suite) -> Until | None:
     measured = plan.measure
     comparing = comparing_for(suite, measured.extract, measured.equivalent, measured.rubric)
     check_stop_rules(rules, next(iter(scorers_for(suite.task, measured.scores, comparing)), None))
-    plain = msgspec.structs.replace(plan, measure=msgspec.structs.replace(measured, sanity=False))
+    plain = plan_of(plan, {"measure": {"sanity": False}})
 
     def hold(run: Run) -> bool:
-        results = measured_by(run, plain)
+        results = measure_run(run, plain)
         return all(rule.holds(results) for rule in rules)
 
     return Until(tuple(rule.text for rule in rules), hold)
@@ -258,17 +191,16 @@ def _until(plan: Plan, suite: Suite) -> Until | None:
 
 def _check_measures(measure: MeasurePlan) -> None:
     """Raises what is wrong with the measures before anything is asked."""
-    Resampling(measure.level, measure.bootstrap, measure.seed)
-    check_within(measure.within)
     for name in measure.scores:
         scorers.get(name)
     comparing = Comparing(task_named("text"), measure.extract, measure.equivalent, measure.rubric)
     cited(measure.agreement, comparing)
 
 
+@options_in_plan(Plan, "vary", "data")
 def vary_text(
-    text: str, operators: str | OperatorSpec | Sequence[str | OperatorSpec], n: int = 1, *, seed: int = 0,
-    language: str | None = None,
+    text: str, operators: str | OperatorSpec | Sequence[str | OperatorSpec], n: int | None = None, *,
+    seed: int | None = None, language: str | None = None, plan: PlanLike = None,
 ) -> list[Variant]:  # fmt: skip
     """`n` variants of one text by each operator; fewer if an operator finds nothing to change.
 
@@ -278,16 +210,17 @@ def vary_text(
     """
     if not isinstance(text, str):
         raise UsageError(f"{option('text')} must be a text, not {text!r:.60}. For several texts, use make_suite.")
-    if not hasattr(n, "__index__") or isinstance(n, bool) or n < 1:
+    if n is not None and (not hasattr(n, "__index__") or isinstance(n, bool) or n < 1):
         raise UsageError(f"{option('n')} must be a whole number of 1 or more, not {n!r:.60}.")
-    plan = from_arguments(VaryPlan, operators=listed(operators), seed=seed)
+    made = plan_of(plan, operators=operators, draws=n, seed=seed, language=language)
+    language = made.data.language
     known = language_tag(language) if language else identify([text]).language
     variation = Variation(
-        operators=expand(plan.specs(), known, "text")[0],
+        operators=expand(made.vary.specs(), known, "text")[0],
         task="text",
         language=known,
         language_guessed=language is None,
-        draws=int(n),
-        seed=plan.seed,
+        draws=made.vary.draws,
+        seed=made.vary.seed,
     )
     return list(vary([Example(0, "text", {"text": text})], variation))

@@ -42,16 +42,16 @@ def test_every_public_name_is_there() -> None:
 
 
 def test_an_option_is_spelled_as_the_caller_spells_it() -> None:
-    assert (errors.option("input"), errors.option("o", "to"), errors.option("max-drop")) == (
+    assert (errors.option("input"), errors.option("o", "to"), errors.option("mirror")) == (
         "input=",
         "to=",
-        "max_drop=",
+        "mirror=",
     )
     with errors.at_command_line():
-        assert (errors.option("input"), errors.option("o", "to"), errors.option("max-drop")) == (
+        assert (errors.option("input"), errors.option("o", "to"), errors.option("mirror")) == (
             "--input",
             "-o",
-            "--max-drop",
+            "--mirror",
         )
         code = "from unswayed.base.errors import option; print(option('input'))"
         worker = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -63,6 +63,7 @@ def test_an_option_is_spelled_as_the_caller_spells_it() -> None:
 COMMANDS = {
     "collect/backends.py": "pg_dump",
     "collect/study.py": "unswayed collect new",
+    "base/options.py": "flags of the command line, as they are declared",
     "data/logs/__init__.py": "lm_eval",
     "lab/ime/__init__.py": "g++",
     "papers/dialect/metrics/environment.py": "pip install",
@@ -75,6 +76,7 @@ COMMANDS = {
     "report/export/inspect_ai.py": "inspect eval",
     "report/export/lm_eval.py": "lm_eval",
     "report/export/promptfoo.py": "unswayed run",
+    "run/plan.py": "flags of the command line, as they are declared",
     "systems/model_folder.py": "pip install",
     "vary/keyboard/ime/__init__.py": "apt-get",
     "vary/operator.py": "spells the parameters of operators",

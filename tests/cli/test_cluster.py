@@ -47,9 +47,9 @@ def test_clusters_from_the_data_to_the_numbers(place: Path) -> None:
     run = unswayed.Run("run")
     alone = unswayed.measure_run(run)
     assert alone.cluster == "paragraph", "the suite says so"
-    assert unswayed.measure_run(run, cluster="paragraph") == alone
+    assert unswayed.measure_run(run, {"measure": {"cluster": "paragraph"}}) == alone
     checked = unswayed.check(
-        "keen:predict", "mine.jsonl", "keyboard/adjacent", draws=3, cluster="paragraph", to="other"
+        "keen:predict", "mine.jsonl", "keyboard/adjacent", draws=3, to="other", plan={"data": {"cluster": "paragraph"}}
     )
     assert (checked.average.low, checked.average.high) == (alone.average.low, alone.average.high)
     compare = ("compare", "run", "run", "--format", "json")

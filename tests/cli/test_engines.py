@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
@@ -16,7 +17,8 @@ from unswayed.base.errors import UsageError
 from unswayed.base.values import Example
 from unswayed.cli import unswayed as whole
 from unswayed.mitigate.augment import augment
-from unswayed.run.workers import Engine, in_use, using
+from unswayed.run.plan import Engine, in_use, using
+from unswayed.run.workers import mapped_on
 from unswayed.vary.operator import Change, Operator, Text
 
 DOCS = Path(__file__).parents[2] / "docs" / "scale.md"
@@ -82,4 +84,4 @@ class Held(Operator):
 def test_what_cannot_be_sent_is_told_before_any_worker_starts() -> None:
     rows = [Example(0, "a", {"text": "turn on the lights"}, "on")]
     with pytest.raises(UsageError, match="can't be sent to worker processes: .*Use one worker"):
-        list(augment(rows, [Held()], mapped=Engine(workers=2).map))
+        list(augment(rows, [Held()], mapped=partial(mapped_on, Engine(workers=2))))

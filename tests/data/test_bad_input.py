@@ -175,7 +175,7 @@ class TestOptions:
         with pytest.raises(UsageError, match="The task text has no labels"):
             list(read_examples(path, ReadOptions(labels=("yes",), task="text")))
 
-    @pytest.mark.parametrize("option", [{"inputs": ("tex",)}, {"gold": "tex"}, {"id": "tex"}, {"groups": ("tex",)}])
+    @pytest.mark.parametrize("option", [{"input": ("tex",)}, {"gold": "tex"}, {"id": "tex"}, {"groups": ("tex",)}])
     def test_a_chosen_field_that_is_not_there(self, path: Path, option: dict) -> None:
         with pytest.raises(DataError, match=r"jsonl:1: .*no field 'tex' for \w+=( or cluster=)?. Did you mean 'text'"):
             list(read_examples(path, ReadOptions(**option)))

@@ -157,7 +157,10 @@ class TestEncodings:
         (tmp_path / "plan.toml").write_text(plan)
         assert unswayed("vary", "--plan", tmp_path / "plan.toml", "--with", "keyboard/adjacent", "-o", "-")
         assert (
-            make_suite(tmp_path / "a.txt", "keyboard/adjacent", language="en", encoding="cp1252").manifest.examples == 1
+            make_suite(
+                tmp_path / "a.txt", "keyboard/adjacent", language="en", plan={"data": {"encoding": "cp1252"}}
+            ).manifest.examples
+            == 1
         )
 
 
@@ -239,7 +242,7 @@ class TestGuesses:
 
     def test_what_is_plain_or_chosen_is_not(self, tmp_path: Path) -> None:
         assert self.notes(tmp_path, "text,label", "a joy,good") == ()
-        assert self.notes(tmp_path, "review,stars,day", "a joy,5,Monday", inputs=("review",), gold="day") == ()
+        assert self.notes(tmp_path, "review,stars,day", "a joy,5,Monday", input=("review",), gold="day") == ()
 
     def test_in_memory_as_well(self, capsys: pytest.CaptureFixture[str]) -> None:
         make_suite([{"review": "play some jazz", "stars": 5, "day": "Monday"}], "keyboard/adjacent", language="en")

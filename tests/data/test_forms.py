@@ -55,7 +55,7 @@ def test_the_column_is_said_and_can_be_chosen(tmp_path: Path, capsys: pytest.Cap
     assert tagged(read(tmp_path / "a.conll", text, gold="3"))[0][1] == ["B-NP", "B-VP"]
     assert capsys.readouterr().err == ""
     plus = "# global.columns = ID FORM NER OTHER\n1\tAnna\tB-PER\tB-X\n"
-    assert tagged(read(tmp_path / "a.conll", plus, gold="other", inputs=("FORM",))) == [("Anna", ["B-X"])]
+    assert tagged(read(tmp_path / "a.conll", plus, gold="other", input=("FORM",))) == [("Anna", ["B-X"])]
     with pytest.raises(DataError, match=r"several columns hold tags: 3 \(PER\); 4 \(X\)"):
         read(tmp_path / "a.conll", plus)
     with pytest.raises(UsageError, match=r"column from 1 to 4 or one of ID, FORM, NER, OTHER, not 'x'"):

@@ -130,7 +130,7 @@ def test_a_turn_says_which_texts_are_varied(tmp_path: Path, turn: str, texts: di
     assert {name: text for name, text in example.inputs.items() if name != "chat"} == texts
     assert as_sent(example.inputs) == {"messages": CHAT}
     file = written(tmp_path, [{"messages": CHAT}])
-    suite = make_suite(file, "keyboard/adjacent", turn=turn, seed=1, language="en")  # type: ignore[arg-type]
+    suite = make_suite(file, "keyboard/adjacent", seed=1, language="en", plan={"data": {"turn": turn}})  # type: ignore[arg-type]
     for variant in suite:
         sent = as_sent(variant.inputs)["messages"]
         assert [m["role"] for m in sent] == [m["role"] for m in CHAT]
@@ -171,7 +171,7 @@ def test_bad_chats_are_named(tmp_path: Path, row: Json, options: dict[str, Any],
 
 def test_a_turn_is_for_chats(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is for chats"):
-        make_suite(["wake me up"], "keyboard/adjacent", turn="all")
+        make_suite(["wake me up"], "keyboard/adjacent", plan={"data": {"turn": "all"}})
 
 
 @here
@@ -223,7 +223,7 @@ def test_promptfoo(tmp_path: Path) -> None:
     assert examples[0].inputs == {"question": "What is the capital of France?", "style": "1"}
     found = task_and_language(file)
     assert (found.task, found.compared) == ("generate", {"equivalent": "contains"})
-    suite = make_suite(file, "keyboard/adjacent", fields="question", seed=3)
+    suite = make_suite(file, "keyboard/adjacent", seed=3, plan={"vary": {"fields": "question"}})
     assert suite.manifest.compared == {"equivalent": "contains"}
     file.write_text("- vars: {q: hello there}\n  assert: [{type: equals, value: hi}]\n")
     assert task_and_language(file).compared == {"equivalent": "exact"}

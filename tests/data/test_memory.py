@@ -32,7 +32,7 @@ def test_bad_records_are_named(records: list[dict], message: str) -> None:
 
 
 def test_options_choose_fields() -> None:
-    (example,) = examples_of([{"a": "x", "b": "y"}], ReadOptions(inputs=("b",), gold="a"))
+    (example,) = examples_of([{"a": "x", "b": "y"}], ReadOptions(input=("b",), gold="a"))
     assert (example.inputs, example.gold) == ({"b": "y"}, "x")
 
 
@@ -67,7 +67,7 @@ def test_a_table_is_read_as_its_records_are(kind: str) -> None:
     options = ReadOptions(groups=("region",))
     assert examples_of(frame(kind), options) == examples_of(ROWS, options)
     with pytest.raises(DataError, match=r">:1: there is no field 'text' for input=.*utterance, intent, region"):
-        examples_of(frame(kind), ReadOptions(inputs=("text",)))
+        examples_of(frame(kind), ReadOptions(input=("text",)))
 
 
 def test_missing_values_are_none() -> None:

@@ -80,7 +80,7 @@ class TestJsonl:
 
     def test_chosen_fields(self, tmp_path) -> None:
         path = rows(tmp_path / "a.jsonl", {"a": "x", "b": "y", "c": True, "key": "k"})
-        assert read(path, inputs=("b", "a"), gold="c", id="key") == [Example(0, "k", {"b": "y", "a": "x"}, True)]
+        assert read(path, input=("b", "a"), gold="c", id="key") == [Example(0, "k", {"b": "y", "a": "x"}, True)]
 
     @pytest.mark.parametrize(
         ("record", "inputs"),

@@ -164,7 +164,7 @@ def test_nothing_runs_in_a_report_and_nothing_leaves_its_place(place: Path) -> N
 @pytest.mark.parametrize("format_", FORMATS)
 def test_nothing_in_tables_controls_a_terminal_or_a_page(place: Path, tmp_path: Path, format_: str) -> None:
     suite = suite_of(tmp_path / "suite", TEXTS)
-    shown = render(measure_run(run_system(suite, answers, tmp_path / "run"), bootstrap=20), format_)
+    shown = render(measure_run(run_system(suite, answers, tmp_path / "run"), {"measure": {"bootstrap": 20}}), format_)
     controls = r"[\x00-\x09\x0b-\x1f]" if "json" in format_ else r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u2028]"
     assert not re.search(controls, shown)
     if format_ == "md":
@@ -195,7 +195,7 @@ def test_no_spreadsheet_is_written() -> None:
 def test_nothing_runs_in_a_browser(place: Path, tmp_path: Path) -> None:
     suite = suite_of(tmp_path / "suite", TEXTS)
     run = run_system(suite, answers, tmp_path / "run")
-    page = write_report(run, measure_run(run, bootstrap=20), tmp_path / "report.html")
+    page = write_report(run, measure_run(run, {"measure": {"bootstrap": 20}}), tmp_path / "report.html")
     flags = [
         "--headless",
         "--no-sandbox",
@@ -265,7 +265,7 @@ def test_random_texts_in_a_report(tmp_path: Path) -> None:
         shutil.rmtree(tmp_path / "run", ignore_errors=True)
         suite = suite_of(tmp_path / "suite", texts)
         run = run_system(suite, answers, tmp_path / "run")
-        page = write_report(run, measure_run(run, bootstrap=5), tmp_path / "report.html")
+        page = write_report(run, measure_run(run, {"measure": {"bootstrap": 5}}), tmp_path / "report.html")
         assert harmful(page.read_text()) == []
         export_suite(suite, tmp_path / "suite.jsonl")
         assert len((tmp_path / "suite.jsonl").read_text().split("\n")) == 2 + 2 * len(texts)

@@ -304,7 +304,7 @@ def test_a_link_in_a_run_is_not_written_through(tmp_path: Path, name: str) -> No
     before = mine.read_bytes()
     link.unlink(missing_ok=True)
     link.symlink_to(mine)
-    unswayed.measure_run(unswayed.Run(run.path), bootstrap=20)
+    unswayed.measure_run(unswayed.Run(run.path), {"measure": {"bootstrap": 20}})
     unswayed.run_system(run.suite, lambda batch: ["a"] * len(batch), run.path)
     assert mine.read_bytes() == before
 
@@ -312,7 +312,7 @@ def test_a_link_in_a_run_is_not_written_through(tmp_path: Path, name: str) -> No
 def test_a_pipe_in_place_of_results_does_not_hang(tmp_path: Path) -> None:
     run = run_on(tmp_path)
     os.mkfifo(tmp_path / "run/results.json")
-    assert unswayed.measure_run(run, bootstrap=20).clean.value == 1.0
+    assert unswayed.measure_run(run, {"measure": {"bootstrap": 20}}).clean.value == 1.0
     assert (tmp_path / "run/results.json").is_file()
 
 

@@ -114,10 +114,10 @@ def test_a_schema_of_somebody_else_is_refused(place: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["endless_view", "trigger"])
 def test_kept_scores_of_somebody_else_are_made_anew(place: Path, name: str) -> None:
     """They can all be scored again, so the file is replaced; the numbers are the same."""
-    expected = unswayed.measure_run(unswayed.Run(place / "run"), bootstrap=50)
+    expected = unswayed.measure_run(unswayed.Run(place / "run"), {"measure": {"bootstrap": 50}})
     (place / "run/results.json").unlink()
     SCHEMAS[name](place / "run/scores.sqlite")
-    assert unswayed.measure_run(unswayed.Run(place / "run"), bootstrap=50).clean == expected.clean
+    assert unswayed.measure_run(unswayed.Run(place / "run"), {"measure": {"bootstrap": 50}}).clean == expected.clean
     with closing(sqlite3.connect(place / "run/scores.sqlite")) as db:
         kinds = {kind for (kind,) in db.execute("SELECT type FROM sqlite_master WHERE sql IS NOT NULL")}
     assert kinds <= {"table"}

@@ -197,7 +197,7 @@ def test_results_of_somebody_else_are_measured_again(place: Path, monkeypatch: p
     """Made-up numbers can't be signed with the user's own key; nor can made-up scores of answers."""
     monkeypatch.setenv("XDG_STATE_HOME", str(place / "theirs"))
     outside.own_key.cache_clear()
-    expected = unswayed.measure_run(unswayed.Run(place / "run"), bootstrap=50)
+    expected = unswayed.measure_run(unswayed.Run(place / "run"), {"measure": {"bootstrap": 50}})
     file = place / "run/results.json"
     kept = json.loads(file.read_text())
     for measured in kept["kept"]:
@@ -205,7 +205,9 @@ def test_results_of_somebody_else_are_measured_again(place: Path, monkeypatch: p
         decided = msgspec.convert(measured["decided"], stored.Decided)
         measured["id"] = stored._id(decided, msgspec.convert(measured["results"], Results))
     file.write_text(json.dumps(kept))
-    assert unswayed.measure_run(unswayed.Run(place / "run"), bootstrap=50).clean.value == 0.99  # it is their own
+    assert (
+        unswayed.measure_run(unswayed.Run(place / "run"), {"measure": {"bootstrap": 50}}).clean.value == 0.99
+    )  # it is their own
     with closing(sqlite3.connect(place / "run/scores.sqlite")) as db:
         for row, keys, answers in db.execute("SELECT id, keys, answers FROM batches").fetchall():
             lies = [[1.0 - x for x in json.loads(line)[1:]] for line in answers.splitlines()]
@@ -215,5 +217,5 @@ def test_results_of_somebody_else_are_measured_again(place: Path, monkeypatch: p
         db.commit()
     monkeypatch.setenv("XDG_STATE_HOME", str(place / "mine"))
     outside.own_key.cache_clear()
-    assert unswayed.measure_run(unswayed.Run(place / "run"), bootstrap=50).clean == expected.clean
+    assert unswayed.measure_run(unswayed.Run(place / "run"), {"measure": {"bootstrap": 50}}).clean == expected.clean
     outside.own_key.cache_clear()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example, Variant
 from unswayed.collect.database import open_database
 from unswayed.collect.export import answers_of
@@ -40,7 +41,7 @@ from unswayed.systems.baselines.intent import Intent
 from unswayed.systems.opening import open_system
 from unswayed.systems.template import Template
 from unswayed.vary import disfluencies, people, slips
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.keyboard.layouts import layout_for
 
 from .valid import TABLES, Kind, rows
@@ -71,11 +72,11 @@ def _read_suite(folder: Path) -> object:
 
 def _read_run(folder: Path) -> object:
     run = Run(folder / "run")
-    return measure_run(run, bootstrap=20), run.used()
+    return measure_run(run, {"measure": {"bootstrap": 20}}), run.used()
 
 
 def _run(folder: Path) -> dict[str, bytes]:
-    measure_run(run_system(_suite(folder), first_letter, folder / "run"), bootstrap=20)
+    measure_run(run_system(_suite(folder), first_letter, folder / "run"), {"measure": {"bootstrap": 20}})
     for store in ("outputs", "scores"):
         with closing(sqlite3.connect(folder / f"run/{store}.sqlite")) as db:
             db.execute("PRAGMA journal_mode=DELETE")  # all of it in one file
@@ -105,7 +106,7 @@ answers = ["one", "two"]
 ITEMS = rows({"id": "1", "text": "one"}, {"text": "two", "gold": {"choice": ["one"]}, "group": "x", "not_for": ["a"]})
 PLAN = b"""[data]
 path = "mine.jsonl"
-inputs = ["text"]
+input = ["text"]
 [vary]
 operators = ["keyboard/adjacent", {name = "spoken/speako", params = {rate = 0.5}}]
 draws = 3
@@ -151,6 +152,8 @@ JUDGED = b"SYS SID RAW.SCR\nx 1 80\ny 1 20.5\nx 2 NaN\ny 2 0\n"
 LOGGED = rows(
     {"inputs": {"text": "one"}, "output": {"label": "a"}},
     {"inputs": {"text": "two"}, "error": "no answer"},
+)
+SAMPLES = rows(
     {"doc": {"inputs": '{"text": "three"}', "labels": ["a", "b"]}, "filtered_resps": [[-1.5, True], [-0.5, False]]},
     {"doc": {"inputs": '{"text": "four"}'}, "filtered_resps": [" said "]},
 )
@@ -361,6 +364,9 @@ FILES = {
     ),
     "logged answers": lambda folder: Kind(
         {"a.jsonl": LOGGED}, lambda f: open_system(f"logged:{f / 'a.jsonl'}").identity
+    ),
+    "logged samples": lambda folder: Kind(
+        {"a.jsonl": SAMPLES}, lambda f: open_system(f"logged:{f / 'a.jsonl'}").identity
     ),
     "a trained system": lambda folder: Kind(_trained(folder), lambda f: open_system(str(f / "model"))),
     "a corrector": lambda folder: Kind(_corrector(folder), lambda f: open_system(str(f / "corrector"))),

@@ -9,14 +9,21 @@ import pytest
 
 from unswayed.base.errors import UnknownName, UsageError
 from unswayed.base.values import Estimate
-from unswayed.measure.gates import check_gates, gates_of
+from unswayed.measure import gates
+from unswayed.measure.gates import check_gates
 from unswayed.measure.measuring import measure_run
+from unswayed.run.plan import plan_of
+
+
+def gates_of(fail_under=None, **wanted):
+    """The gates of a plan that says so, with texts as at the command line."""
+    return gates.gates_of(plan_of(None, {"gate": {"fail_under": fail_under, **wanted}}).gate)
 
 
 @pytest.fixture(scope="module")
 def results(fake_run):
     rows = [("a", "a", [("p", 0, "same", "a" if i % 5 else "b")]) for i in range(50)]
-    return measure_run(fake_run(rows), bootstrap=500)
+    return measure_run(fake_run(rows), {"measure": {"bootstrap": 500}})
 
 
 def one(results, **wanted):
@@ -67,7 +74,7 @@ def test_rounding_does_not_fail_a_gate(results):
 def test_unknown_names(text):
     with pytest.raises(UnknownName):
         gates_of([text])
-    with pytest.raises(UnknownName, match="ci-lower"):
+    with pytest.raises(UsageError, match="must be value, ci-lower or ci-upper, not 'ci-low'"):
         gates_of([], on="ci-low")
 
 
@@ -143,7 +150,7 @@ def test_the_kind_tells_equal_names_apart(results):
         ("operator=keyboard:worst=0.5", "no operator named 'keyboard'"),
         ("speech/*:worst=0.5", "no operator or family named 'speech/*'"),
         ("keyboard/typist:wrst=0.5", "no measure to gate on named 'wrst'. Did you mean 'worst'"),
-        ("keyboard/typist:drop=0.5", "use max_drop= instead"),
+        ("keyboard/typist:drop=0.5", 'use plan={"gate": {"max_drop": …}} instead'),
         ("keyboard/typist:worst=high", "The limit of 'keyboard/typist:worst' must be a number, not 'high'"),
         ("worst", "Write [SET:]MEASURE=LIMIT, such as worst=0.60"),
     ],

@@ -126,9 +126,9 @@ def test_measures_are_their_definitions(fake_run, rows):
     variants = [v for *_, vs, _ in rows for v in vs]
     if all(v[3] is None for v in variants) if variants else all(row[1] is None for row in rows):
         with pytest.raises(NothingEvaluated):
-            measure_run(run, bootstrap=20)
+            measure_run(run, {"measure": {"bootstrap": 20}})
         return
-    results = measure_run(run, bootstrap=20)
+    results = measure_run(run, {"measure": {"bootstrap": 20}})
     check(results.whole, Oracle(rows))
     for operator in {v[0] for v in variants}:
         check(results.sets["operator"][operator], Oracle(rows, operator))
@@ -228,7 +228,7 @@ def test_texts_without_gold_have_flips_only(fake_run):
 
 def test_golds_that_python_calls_equal_stay_apart(fake_run):
     rows = [(1, 1, [("p", 0, "same", 1)]), (True, True, [("p", 0, "same", True)])]
-    assert measure_run(fake_run(rows), bootstrap=10).clean.value == 1.0
+    assert measure_run(fake_run(rows), {"measure": {"bootstrap": 10}}).clean.value == 1.0
 
 
 @pytest.mark.parametrize(("answers", "right"), [([{"text": "cat"}], "cat"), ([{"text": "a"}], "a"), ([], "")])
@@ -250,17 +250,20 @@ def test_nothing_evaluated(fake_run):
 
 def test_order_changes_nothing(random_run):
     run = random_run(60, fail=0.1)
-    expected = msgspec.json.encode(measure_run(run, bootstrap=200))
+    expected = msgspec.json.encode(measure_run(run, {"measure": {"bootstrap": 200}}))
     for seed in range(3):
-        assert msgspec.json.encode(measure_run(run.shuffled(seed), bootstrap=200)) == expected
+        assert msgspec.json.encode(measure_run(run.shuffled(seed), {"measure": {"bootstrap": 200}})) == expected
 
 
 def test_order_changes_nothing_in_continuous_scores(fake_run, monkeypatch):
     monkeypatch.setattr(scorers.get("exact_match"), "item", lambda self, o, g, task: float(o) / 1000)
     rows = [("x", i, [("p", d, "same", (i * 7919 + d * 104729) % 1000) for d in range(3)]) for i in range(400)]
     run = fake_run(rows)
-    expected = msgspec.json.encode(measure_run(run, ["exact_match"], bootstrap=200))
-    assert msgspec.json.encode(measure_run(run.shuffled(1), ["exact_match"], bootstrap=200)) == expected
+    expected = msgspec.json.encode(measure_run(run, {"measure": {"scores": ["exact_match"], "bootstrap": 200}}))
+    assert (
+        msgspec.json.encode(measure_run(run.shuffled(1), {"measure": {"scores": ["exact_match"], "bootstrap": 200}}))
+        == expected
+    )
 
 
 HASHED = """
@@ -271,7 +274,7 @@ from unswayed.measure.measuring import measure_run
 from unswayed.base.ids import content_id
 rows = [("abc"[i % 3], "abc"[i % 2], [("k/" + "xyz"[d], d, "same", "abc"[(i * d) % 3]) for d in range(3)],
          {"g": str(i % 4)}) for i in range(30)]
-print(content_id(msgspec.to_builtins(measure_run(fakes.FakeRun(rows), bootstrap=100))))
+print(content_id(msgspec.to_builtins(measure_run(fakes.FakeRun(rows), {"measure": {"bootstrap": 100}}))))
 """
 
 
@@ -291,7 +294,7 @@ def test_hash_seed_changes_nothing(fake_run):
 
 
 def test_results_survive_json(random_run):
-    results = measure_run(random_run(), bootstrap=50)
+    results = measure_run(random_run(), {"measure": {"bootstrap": 50}})
     assert msgspec.json.decode(msgspec.json.encode(results), type=Results) == results
 
 
@@ -299,16 +302,16 @@ def test_signature_changes_with_everything_that_decides(fake_run, random_run):
     run = random_run(30)
     first = measure_run(run)
     others = [
-        measure_run(run, level=0.9),
-        measure_run(run, weigh="variants"),
-        measure_run(run, worst_of=2),
-        measure_run(run, cluster="size"),
+        measure_run(run, {"measure": {"level": 0.9}}),
+        measure_run(run, {"measure": {"weigh": "variants"}}),
+        measure_run(run, {"measure": {"worst_of": 2}}),
+        measure_run(run, {"measure": {"cluster": "size"}}),
         measure_run(random_run(30, identity="another")),
         measure_run(random_run(30, seed=1)),
     ]
     signatures = {r.average.signature for r in (first, *others)}
     assert len(signatures) == 7
-    assert measure_run(run, ["macro_f1"]).average.signature not in signatures
+    assert measure_run(run, {"measure": {"scores": ["macro_f1"]}}).average.signature not in signatures
     blocks = [first.whole, *(block for sets in first.sets.values() for block in sets.values())]
     every = [getattr(b, m).signature for b in blocks for m in ("clean", "average", "worst", "drop", "flips")]
     every += [cell.signature for cells in first.grid.values() for cell in cells.values()]
@@ -318,29 +321,29 @@ def test_signature_changes_with_everything_that_decides(fake_run, random_run):
 
 
 def test_a_scorers_version_is_in_the_signature(random_run, monkeypatch):
-    before = measure_run(random_run(10), bootstrap=10)
+    before = measure_run(random_run(10), {"measure": {"bootstrap": 10}})
     monkeypatch.setattr(scorers.get("accuracy"), "version", 2)
-    assert measure_run(random_run(10), bootstrap=10).clean.signature != before.clean.signature
+    assert measure_run(random_run(10), {"measure": {"bootstrap": 10}}).clean.signature != before.clean.signature
 
 
 def test_many_slice_values_are_cut_to_the_largest(fake_run):
     rows = [("a", "a", [("p", 0, "same", "a")], {"who": f"w{i % 60:02}"}) for i in range(63)]
-    results = measure_run(fake_run(rows), bootstrap=10)
+    results = measure_run(fake_run(rows), {"measure": {"bootstrap": 10}})
     assert len(results.sets["who"]) == 50
     assert {"w00", "w01", "w02"} <= set(results.sets["who"])
     assert any("'who' has 60 values" in w for w in results.validity["warnings"])
 
 
 def test_only_the_wanted_slices(random_run):
-    results = measure_run(random_run(), bootstrap=10, groups=["size"])
+    results = measure_run(random_run(), {"measure": {"bootstrap": 10, "groups": ["size"]}})
     assert set(results.sets) == {"operator", "family", "size"}
     with pytest.raises(UnknownName, match="parity"):
-        measure_run(random_run(), bootstrap=10, groups=["party"])
+        measure_run(random_run(), {"measure": {"bootstrap": 10, "groups": ["party"]}})
 
 
 def test_a_slice_called_operator_does_not_hide_operators(fake_run):
     rows = [("a", "a", [("p/q", 0, "same", "a")], {"operator": "o2"})]
-    by = measure_run(fake_run(rows), bootstrap=10).sets
+    by = measure_run(fake_run(rows), {"measure": {"bootstrap": 10}}).sets
     assert set(by["operator"]) == {"p/q"}
     assert set(by["slice operator"]) == {"o2"}
 
@@ -352,7 +355,7 @@ def test_validity_says_what_was_in_the_data(fake_run):
         ("a", "a", [("p", 0, "same", fake_run.FAILED), ("p", 1, "same", "A")]),
         ("b", "b", [("p", 0, "same", NOT_ASKED)]),
     ]
-    found = measure_run(fake_run(rows, unchanged={"p": 1}), bootstrap=10).validity
+    found = measure_run(fake_run(rows, unchanged={"p": 1}), {"measure": {"bootstrap": 10}}).validity
     assert (found["examples"], found["variants"], found["failed"], found["not_asked"]) == (2, 3, 1, 1)
     assert found["operators"] == {"p": 3}
     assert found["unchanged"] == {"p": 1}
@@ -365,7 +368,12 @@ def test_validity_says_what_was_in_the_data(fake_run):
 
 def test_labels_of_the_manifest_are_not_unseen(fake_run):
     rows = [("a", "b", [("p", 0, "same", "a")])]
-    assert measure_run(fake_run(rows, labels=["a", "b"]), bootstrap=10).validity["unseen_labels"]["count"] == 0
+    assert (
+        measure_run(fake_run(rows, labels=["a", "b"]), {"measure": {"bootstrap": 10}}).validity["unseen_labels"][
+            "count"
+        ]
+        == 0
+    )
 
 
 def test_flips_stream_with_what_was_right(fake_run):
@@ -419,5 +427,5 @@ def test_one_example_says_next_to_nothing(fake_run):
 
 
 def test_wider_at_a_higher_level(random_run):
-    narrow, wide = (measure_run(random_run(), level=level).worst for level in (0.8, 0.99))
+    narrow, wide = (measure_run(random_run(), {"measure": {"level": level}}).worst for level in (0.8, 0.99))
     assert wide.low < narrow.low < narrow.value < narrow.high < wide.high

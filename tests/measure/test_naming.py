@@ -90,20 +90,20 @@ def test_where_nothing_differs_that_is_said(fake_run):
 
 
 def test_within_a_margin(fake_run):
-    steady = measure_run(fake_run(rows(4000, 0)), within=0.02)
+    steady = measure_run(fake_run(rows(4000, 0)), {"measure": {"within": 0.02}})
     assert steady.within.whole.shown
     assert "robust within 2 points" in plain(verdict(steady))
-    few = measure_run(fake_run(rows(60, 0)), within=0.02)
+    few = measure_run(fake_run(rows(60, 0)), {"measure": {"within": 0.02}})
     assert not few.within.whole.shown
     enough = few.within.whole.needed
     assert enough > 60
-    assert measure_run(fake_run(rows(enough + enough % 2, 0)), within=0.02).within.whole.shown
+    assert measure_run(fake_run(rows(enough + enough % 2, 0)), {"measure": {"within": 0.02}}).within.whole.shown
 
 
 def test_the_examples_that_are_needed_are_enough_in_clusters_too(fake_run):
     def within(n):
         made = [("ab"[i % 2], "ab"[i % 2], [("o", 0, "same", "ab"[i % 2])], {"part": str(i // 10)}) for i in range(n)]
-        return measure_run(fake_run(made), within=0.05, cluster="part").within.whole
+        return measure_run(fake_run(made), {"measure": {"within": 0.05, "cluster": "part"}}).within.whole
 
     few = within(150)
     assert not few.shown
@@ -112,10 +112,10 @@ def test_the_examples_that_are_needed_are_enough_in_clusters_too(fake_run):
 
 
 def test_a_drop_near_the_margin(fake_run):
-    few = measure_run(fake_run(rows(60, 0)), within=0.02)
+    few = measure_run(fake_run(rows(60, 0)), {"measure": {"within": 0.02}})
     said = plain(verdict(few))
     assert f"can't be shown to be within 2 points: more examples are needed (about {few.within.whole.needed:,})" in said
-    worse = measure_run(fake_run(rows(400, 60)), within=0.02)
+    worse = measure_run(fake_run(rows(400, 60)), {"measure": {"within": 0.02}})
     assert worse.within.whole.outside
     assert "not robust within 2 points" in plain(verdict(worse))
     assert worse.within.operators["o/two"].low > worse.within.operators["o/two"].high - 0.1
@@ -126,9 +126,9 @@ def test_what_is_missing_may_lie_outside_the_margin(fake_run):
     """Half of the varied inputs fail: the drop may be anything up to a half."""
     failed = [("ab"[i % 2], "ab"[i % 2], [("o", 0, "same", fake_run.FAILED if i % 4 < 2 else "ab"[i % 2])])
               for i in range(4000)]  # fmt: skip
-    left = measure_run(fake_run(failed), within=0.02)
+    left = measure_run(fake_run(failed), {"measure": {"within": 0.02}})
     assert "On the inputs that were answered, the system is robust within 2 points" in plain(verdict(left))
-    bounds = measure_run(fake_run(failed), within=0.02, missing="bounds")
+    bounds = measure_run(fake_run(failed), {"measure": {"within": 0.02, "missing": "bounds"}})
     assert not bounds.within.whole.shown
     assert bounds.within.whole.high == pytest.approx(0.5, abs=0.05)
     assert "robust" not in plain(verdict(bounds))
@@ -140,7 +140,7 @@ def test_equivalence_is_seldom_claimed_at_the_margin(fake_run):
     for _ in range(80):
         wrong = rng.random(150) < 0.1
         made = [("ab"[i % 2], "ab"[i % 2], [("o", 0, "same", "ab"[(i + w) % 2])]) for i, w in enumerate(wrong)]
-        claims += measure_run(fake_run(made), within=0.1).within.whole.shown
+        claims += measure_run(fake_run(made), {"measure": {"within": 0.1}}).within.whole.shown
     assert claims <= 10  # 5% would be 4
 
 
@@ -170,9 +170,12 @@ def test_at_the_command_line(tmp_path: Path) -> None:
     done = commands.unswayed("measure", "run", "run/", "--within", "0", cwd=tmp_path)
     assert done.returncode == 4
     assert "--within must be a number above 0" in done.stderr
-    with pytest.raises(UsageError, match="within= must be a number above 0"):
+    with pytest.raises(UsageError, match="must be a number above 0"):
         unswayed.check(
-            lambda batch: ["lights"] * len(batch), str(tmp_path / "mine.jsonl"), "spoken/filler_end", within=-1
+            lambda batch: ["lights"] * len(batch),
+            str(tmp_path / "mine.jsonl"),
+            "spoken/filler_end",
+            plan={"measure": {"within": -1}},
         )
 
 

@@ -36,7 +36,7 @@ def measured(path: Path, right: np.ndarray, people: dict[str, str]) -> Results:
         return ["yes" if known.get(item["text"], 1) else "no" for item in batch]
 
     run = unswayed.run_system(suite_of(path / "suite", right, people), predict, path / "run")
-    return unswayed.measure_run(run, ["accuracy"], sanity=False)
+    return unswayed.measure_run(run, {"measure": {"scores": ["accuracy"], "sanity": False}})
 
 
 def answers(n: int, people: int, spread: float, seed: int) -> np.ndarray:
@@ -99,7 +99,9 @@ def test_both_intervals_of_a_run(tmp_path: Path, people: dict[str, str]) -> None
     assert average.these.signature != average.like_these.signature
     assert block.measures["flips"].variance.people == pytest.approx(average.variance.people)
     assert "for people like these" in repr(results)
-    assert unswayed.measure_run(tmp_path / "run", ["accuracy"], sanity=False).people == block  # from the stored file
+    assert (
+        unswayed.measure_run(tmp_path / "run", {"measure": {"scores": ["accuracy"], "sanity": False}}).people == block
+    )  # from the stored file
 
 
 def test_few_people(tmp_path: Path) -> None:
@@ -173,8 +175,12 @@ def test_a_random_answerer_has_no_flips_beyond_its_own(tmp_path: Path) -> None:
     covered = {"flips": 0, "consistency": 0, "drop": 0}
     times = 20
     for seed in range(times):
-        run = unswayed.run_system(suite, system(Wavering(0.1, seed)), tmp_path / f"run{seed}", repeats=3)
-        found = unswayed.measure_run(run, ["accuracy"], stored=False, sanity=False).repeats
+        run = unswayed.run_system(
+            suite, system(Wavering(0.1, seed)), tmp_path / f"run{seed}", plan={"run": {"repeats": 3}}
+        )
+        found = unswayed.measure_run(
+            run, {"measure": {"scores": ["accuracy"], "stored": False, "sanity": False}}
+        ).repeats
         assert found is not None
         for name in covered:
             low, high = getattr(found, name).low, getattr(found, name).high
@@ -187,10 +193,14 @@ def test_each_repeat_is_asked_once_and_kept(tmp_path: Path) -> None:
     run = unswayed.run_system(suite, system(function), tmp_path / "run")
     assert function.asked == 80
     assert unswayed.measure_run(run).repeats is None
-    run = unswayed.run_system(suite, system(function), tmp_path / "run", unswayed.Asking(canary=0), repeats=2)
+    run = unswayed.run_system(
+        suite, system(function), tmp_path / "run", plan={"run": {"asking": unswayed.Asking(canary=0), "repeats": 2}}
+    )
     assert function.asked == 80 + 40
     first = unswayed.measure_run(run).repeats
-    run = unswayed.run_system(suite, system(function), tmp_path / "run", unswayed.Asking(canary=0), repeats=3)
+    run = unswayed.run_system(
+        suite, system(function), tmp_path / "run", plan={"run": {"asking": unswayed.Asking(canary=0), "repeats": 3}}
+    )
     assert function.asked == 80 + 60
     more = unswayed.measure_run(run).repeats
     assert first is not None
@@ -217,7 +227,9 @@ def test_fewer_repeats_than_variants() -> None:
 
 
 def test_a_steady_system(tmp_path: Path) -> None:
-    results = unswayed.check(lambda batch: ["yes" for _ in batch], texts(tmp_path / "suite"), repeats=2)
+    results = unswayed.check(
+        lambda batch: ["yes" for _ in batch], texts(tmp_path / "suite"), plan={"run": {"repeats": 2}}
+    )
     assert results.repeats is not None
     assert results.repeats.sentences(results.flip_rate) == [
         "The system gave the same answers when it ran again on the same texts."
@@ -231,8 +243,8 @@ def test_repeats_that_make_no_sense(tmp_path: Path) -> None:
     def predict(batch: list[dict[str, str]]) -> list[str]:
         return ["yes" for _ in batch]
 
-    with pytest.raises(UsageError, match="repeats= must be a whole number"):
-        unswayed.run_system(suite, predict, tmp_path / "run", repeats=-1)
+    with pytest.raises(UsageError, match="must be a whole number of 0 or more"):
+        unswayed.run_system(suite, predict, tmp_path / "run", plan={"run": {"repeats": -1}})
     predict.unswayed_deterministic = True  # type: ignore[attr-defined]
-    with pytest.raises(UsageError, match=r"declared deterministic.*Leave out repeats="):
-        unswayed.run_system(suite, predict, tmp_path / "run", repeats=2)
+    with pytest.raises(UsageError, match=r"declared deterministic.*Leave out plan=\{\"run\": \{\"repeats\""):
+        unswayed.run_system(suite, predict, tmp_path / "run", plan={"run": {"repeats": 2}})

@@ -58,7 +58,9 @@ def test_clusters_are_what_power_counts(fake_run) -> None:
     def power(times: int, cluster: str | None) -> list[tuple[float, float]]:
         rows = [("x", "x", [("p", d, "same", "y" if i % 5 < d else "x") for d in (0, 1, 2)], {"paragraph": str(i)})
                 for i in range(30)]  # fmt: skip
-        found = unswayed.measure_run(fake_run([row for row in rows for _ in range(times)]), cluster=cluster).power()
+        found = unswayed.measure_run(
+            fake_run([row for row in rows for _ in range(times)]), {"measure": {"cluster": cluster}}
+        ).power()
         assert {one.over for one in found.detectable} == {f"{cluster} (clusters)" if cluster else "examples like these"}
         return [(one.now, one.twice_the_examples) for one in found.detectable]
 
@@ -148,7 +150,7 @@ def test_rules(text: str, measure: str, within: float) -> None:
     "text", ["drop", "drop=0.02", "drop±", "drop±wide", "drop±0", "drop±-1", "drop±nan", "±0.02", ""]
 )
 def test_rules_that_are_none(text: str) -> None:
-    with pytest.raises(UsageError, match=r"stop_when= takes a measure and a width, such as drop±0\.02"):
+    with pytest.raises(UsageError, match=r"takes a measure and a width, such as drop±0\.02"):
         stop_rules([text])
 
 
@@ -167,8 +169,8 @@ def predict(batch: list[dict[str, str]]) -> list[str]:
 
 
 def test_a_run_ends_early_and_says_so(tmp_path: Path) -> None:
-    early = {"to": tmp_path / "run", "stop_when": "drop±0.1", "within": 0.05}
-    found = unswayed.check(predict, data(1500), "spoken/filler_end", **early)
+    early = {"run": {"stop_when": "drop±0.1"}, "measure": {"within": 0.05}}
+    found = unswayed.check(predict, data(1500), "spoken/filler_end", to=tmp_path / "run", plan=early)
     assert found.within is not None
     assert found.within.whole.high == found.drop.high, "whenever the run stops"
     n = found.drop.n
@@ -178,9 +180,13 @@ def test_a_run_ends_early_and_says_so(tmp_path: Path) -> None:
     assert 0 < (found.drop.high - found.drop.low) / 2 <= 0.1
     assert f"on {n} of 1,500 examples, a random sample: the run ended early, when drop±0.1 was reached." in repr(found)
     assert found.asked < 1000
-    again = unswayed.check(predict, data(1500), "spoken/filler_end", to=tmp_path / "run", stop_when="drop±0.1")
+    again = unswayed.check(
+        predict, data(1500), "spoken/filler_end", to=tmp_path / "run", plan={"run": {"stop_when": "drop±0.1"}}
+    )
     assert (again.asked, again.reused) == (0, pytest.approx(found.asked, abs=0))
-    narrower = unswayed.check(predict, data(1500), "spoken/filler_end", to=tmp_path / "run", stop_when=["drop±0.04"])
+    narrower = unswayed.check(
+        predict, data(1500), "spoken/filler_end", to=tmp_path / "run", plan={"run": {"stop_when": ["drop±0.04"]}}
+    )
     assert n < narrower.drop.n < 1500
     fixed = unswayed.measure_run(tmp_path / "run")
     assert fixed.drop == narrower.drop  # opened later, it is the same number
@@ -202,7 +208,9 @@ def test_what_is_not_reached_is_said(tmp_path: Path) -> None:
 
 def test_scores_of_whole_sets_are_refused() -> None:
     with pytest.raises(UsageError, match="needs a mean over examples, and macro_f1 is a score of the whole set"):
-        unswayed.check(predict, data(60), "spoken/filler_end", scores="macro_f1", stop_when="drop±0.02")
+        unswayed.check(
+            predict, data(60), "spoken/filler_end", scores="macro_f1", plan={"run": {"stop_when": "drop±0.02"}}
+        )
 
 
 def test_the_command_line(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_readins_average_and_worst(fake_run):
         (gold, gold, [(f"person/keyboard-{k + 1}", k, "same", said[k][i]) for k in range(3)])
         for i, gold in enumerate(golds)
     ]
-    results = measure_run(fake_run(rows, task="translate"), bootstrap=50)
+    results = measure_run(fake_run(rows, task="translate"), {"measure": {"bootstrap": 50}})
     corpus = [sacrebleu.corpus_bleu(texts, [golds]).score for texts in said]
     assert results.average.value == pytest.approx(np.mean(corpus), abs=1e-9)
     lowest = [min(sentence_bleu(texts[i], gold) for texts in said) for i, gold in enumerate(golds)]
@@ -47,7 +47,8 @@ def test_accuracy_on_each_side(fake_run):
         ("0", "0", [("p/1", 0, "same", "0"), ("p/2", 1, "same", fake_run.FAILED)]),
     ]
     results = measure_run(
-        fake_run(rows), scores=["accuracy", "positive_accuracy", "negative_accuracy", "macro_f1"], bootstrap=20
+        fake_run(rows),
+        {"measure": {"scores": ["accuracy", "positive_accuracy", "negative_accuracy", "macro_f1"], "bootstrap": 20}},
     )
     positive, negative = results.scores["positive_accuracy"], results.scores["negative_accuracy"]
     assert (positive["clean"].value, positive["clean"].n, positive["clean"].missing) == (0.5, 2, 0)
@@ -69,5 +70,5 @@ def test_the_worst_average_is_the_lowest_of_all_people(fake_run, people):
     assert versions_of(run.suite) == people
     cells = _cells(run, dict.fromkeys(("clean", "average", "worst"), "accuracy"))["person"]
     assert cells["worst"].value == pytest.approx(right.all(axis=1).mean())
-    three = measure_run(run, ["accuracy"]).by("family")["person"].worst.value
+    three = measure_run(run, {"measure": {"scores": ["accuracy"]}}).by("family")["person"].worst.value
     assert (three == pytest.approx(cells["worst"].value)) == (people <= 3)

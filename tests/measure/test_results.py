@@ -34,12 +34,12 @@ def runs(tmp_path_factory) -> list[unswayed.Run]:
 
 @pytest.fixture(scope="module")
 def results(runs) -> Results:
-    return unswayed.measure_run(runs[0], bootstrap=200)
+    return unswayed.measure_run(runs[0], {"measure": {"bootstrap": 200}})
 
 
 def test_a_path_is_a_run(runs, results) -> None:
-    assert unswayed.measure_run(str(runs[0].path), bootstrap=200) == results
-    assert unswayed.measure_run(runs[0].path, bootstrap=200) == results
+    assert unswayed.measure_run(str(runs[0].path), {"measure": {"bootstrap": 200}}) == results
+    assert unswayed.measure_run(runs[0].path, {"measure": {"bootstrap": 200}}) == results
     with pytest.raises(UsageError, match="run is expected, or the path of its folder, not int"):
         unswayed.measure_run(3)  # type: ignore[arg-type]
 
@@ -151,9 +151,9 @@ def test_a_file_of_something_else(content: bytes, tmp_path: Path) -> None:
 
 
 def test_runs_paths_and_results_are_compared_alike(runs, tmp_path: Path) -> None:
-    a, b = (unswayed.measure_run(run, bootstrap=200) for run in runs)
-    compared = unswayed.compare(a, b, bootstrap=200)
-    assert compared == unswayed.compare(runs[0], str(runs[1].path), bootstrap=200)
+    a, b = (unswayed.measure_run(run, {"measure": {"bootstrap": 200}}) for run in runs)
+    compared = unswayed.compare(a, b, plan={"measure": {"bootstrap": 200}})
+    assert compared == unswayed.compare(runs[0], str(runs[1].path), plan={"measure": {"bootstrap": 200}})
     first = repr(compared).splitlines()[0]
     assert first.startswith("A is ")
     assert "measure=" not in repr(compared)
@@ -167,7 +167,10 @@ def test_runs_paths_and_results_are_compared_alike(runs, tmp_path: Path) -> None
 
 
 def test_results_of_different_scores_are_not_compared(runs) -> None:
-    a, b = unswayed.measure_run(runs[0], bootstrap=50), unswayed.measure_run(runs[1], ["macro_f1"], bootstrap=50)
+    a, b = (
+        unswayed.measure_run(runs[0], {"measure": {"bootstrap": 50}}),
+        unswayed.measure_run(runs[1], {"measure": {"scores": ["macro_f1"], "bootstrap": 50}}),
+    )
     with pytest.raises(UsageError, match="different main scores"):
         unswayed.compare(a, b)
-    assert unswayed.compare(b, b, bootstrap=50).score == "macro_f1"
+    assert unswayed.compare(b, b, plan={"measure": {"bootstrap": 50}}).score == "macro_f1"

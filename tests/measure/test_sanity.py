@@ -114,7 +114,7 @@ def test_the_order_of_a_run_changes_no_word(fake_run):
     rows = [("ab"[i % 2], "xyz"[i % 3], [("p", 0, "same", "x")]) for i in range(30)]
     run = fake_run(rows)
     assert measure_run(run).sanity == measure_run(run.shuffled(1)).sanity != []
-    assert measure_run(run, sanity=False).sanity == []
+    assert measure_run(run, {"measure": {"sanity": False}}).sanity == []
 
 
 SYSTEMS = """
@@ -185,4 +185,6 @@ def test_in_python_the_results_say_it_first(place: Path) -> None:
     results = unswayed.check(constant, data, "spoken/filler_end")
     assert repr(results).startswith("The set-up looks broken")
     assert results.sanity == ["The system gives one answer to all inputs: 'lights'."]
-    assert not repr(unswayed.check(constant, data, "spoken/filler_end", sanity=False)).startswith("The set-up")
+    assert not repr(
+        unswayed.check(constant, data, "spoken/filler_end", plan={"measure": {"sanity": False}})
+    ).startswith("The set-up")

@@ -59,9 +59,12 @@ def test_intervals_of_small_samples_cover_what_is_true(classes: int, n: int) -> 
 
 def test_rare_classes_are_warned_of(fake_run) -> None:
     rows = [(str(i % 7), "1", [("p", 0, "same", "1")]) for i in range(40)]
-    warnings = measure_run(fake_run(rows), ["macro_f1"], sanity=False).validity["warnings"]
+    warnings = measure_run(fake_run(rows), {"measure": {"scores": ["macro_f1"], "sanity": False}}).validity["warnings"]
     assert any(said.startswith("7 of 7 classes have fewer than ten examples: macro_f1") for said in warnings)
-    assert not any("classes" in said for said in measure_run(fake_run(rows), ["accuracy"]).validity["warnings"])
+    assert not any(
+        "classes" in said
+        for said in measure_run(fake_run(rows), {"measure": {"scores": ["accuracy"]}}).validity["warnings"]
+    )
 
 
 def test_comparing_lays_no_class_side_by_side(fake_run, monkeypatch) -> None:
@@ -79,7 +82,7 @@ def test_comparing_lays_no_class_side_by_side(fake_run, monkeypatch) -> None:
         for s in sides
     ]
     monkeypatch.setattr(SetScore, "_class_columns", lambda *_: pytest.fail("a column for every class"))
-    made = compare(*runs, scores=["macro_f1"], correction="none", sanity=False)
+    made = compare(*runs, scores=["macro_f1"], plan={"compare": {"correction": "none"}, "measure": {"sanity": False}})
     drop = next(d for d in made.differences if (d.measure, d.set) == ("drop", "all"))
 
     def score(outputs: list[list[str]], kept: list[int]) -> float:

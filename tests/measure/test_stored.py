@@ -73,7 +73,7 @@ def test_what_was_measured_is_not_measured_again(run, suite, tmp_path: Path, cou
     assert msgspec.json.encode(again) == msgspec.json.encode(first)
     assert again == first
     unswayed.write_report(run, again, tmp_path / "report.html")
-    unswayed.compare(run, second, bootstrap=100)
+    unswayed.compare(run, second, plan={"measure": {"bootstrap": 100}})
     again.flips()
     assert counting.since() == 0
 
@@ -97,12 +97,12 @@ def test_gates_and_the_report_command_read_what_was_measured(run, tmp_path: Path
 def test_another_score_or_level_is_measured(run, counting: Counting) -> None:
     first = unswayed.measure_run(run)
     counting.since()
-    narrow = unswayed.measure_run(run, level=0.5)
+    narrow = unswayed.measure_run(run, {"measure": {"level": 0.5}})
     assert narrow.worst.high - narrow.worst.low < first.worst.high - first.worst.low
-    assert unswayed.measure_run(run, ["macro_f1"]).score == "macro_f1"
-    assert unswayed.measure_run(run, weigh="variants") != first
-    assert unswayed.measure_run(run, worst_of=1) != first
-    assert unswayed.measure_run(run, groups=[]) is not None
+    assert unswayed.measure_run(run, {"measure": {"scores": ["macro_f1"]}}).score == "macro_f1"
+    assert unswayed.measure_run(run, {"measure": {"weigh": "variants"}}) != first
+    assert unswayed.measure_run(run, {"measure": {"worst_of": 1}}) != first
+    assert unswayed.measure_run(run, {"measure": {"groups": []}}) is not None
     assert counting.since() == 0, "scores of answers are kept, whatever is made of them"
     assert unswayed.measure_run(run) == first
 
@@ -158,7 +158,7 @@ def test_an_edited_scorer_is_another_scorer(run, scorer: Path, monkeypatch: pyte
         write_scorer(scorer, score)
         sys.modules.pop("my_scorer", None)
         scorers._loaded.pop("my_scorer:Same", None)
-        found.append(unswayed.measure_run(run, ["my_scorer:Same"]).clean.value)
+        found.append(unswayed.measure_run(run, {"measure": {"scores": ["my_scorer:Same"]}}).clean.value)
     assert found == [0.25, 0.75]
 
 
@@ -206,7 +206,7 @@ def test_a_copy_of_a_run_has_its_results(run, tmp_path: Path, counting: Counting
 
 
 def test_nothing_is_stored_where_it_is_not_wanted(run) -> None:
-    unswayed.measure_run(run, stored=False)
+    unswayed.measure_run(run, {"measure": {"stored": False}})
     assert not (run.path / stored.RESULTS).exists()
     assert not (run.path / stored.SCORES).exists()
 

@@ -42,7 +42,7 @@ def answer(batch):
 @pytest.mark.parametrize(("examples", "limit"), [(2048, None), (3, None), (1, None), (4, 9)])
 def test_blocks_hold_the_same_as_items(examples, limit, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_MOST_EXAMPLES", examples)
-    run = run_system(suite_at(tmp_path), answer, tmp_path / "run", limit=limit)
+    run = run_system(suite_at(tmp_path), answer, tmp_path / "run", plan={"run": {"limit": limit}})
     found, texts = [], []
     for block in stored_blocks(run):
         assert len(block.rows) <= examples

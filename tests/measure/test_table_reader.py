@@ -82,7 +82,9 @@ def test_parts_change_no_bit(task, fake_run, in_parts):
     one, other = runs(task, fake_run)
 
     def found():
-        return msgspec.json.encode([measure_run(one, bootstrap=50), compare(one, other, bootstrap=50)])
+        return msgspec.json.encode(
+            [measure_run(one, {"measure": {"bootstrap": 50}}), compare(one, other, plan={"measure": {"bootstrap": 50}})]
+        )
 
     whole = found()
     for size in (40, 333):
@@ -95,18 +97,18 @@ def test_runs_whose_parts_end_elsewhere_are_compared_all_the_same(fake_run, in_p
     one, other = runs("classify", fake_run)
     rows = [(e.gold, "x", [(v.source, v.draw, v.meaning, "x") for v, _ in varied]) for e, _, varied in one.items()]
     both = (one, other, fake_run(rows))
-    whole = compare(*both, bootstrap=50, sanity=False, groups=[])
+    whole = compare(*both, plan={"measure": {"bootstrap": 50, "sanity": False, "groups": []}})
     in_parts(333)
     monkeypatch.setattr(run_table, "_BYTES", 3000)
-    assert compare(*both, bootstrap=50, sanity=False, groups=[]) == whole
+    assert compare(*both, plan={"measure": {"bootstrap": 50, "sanity": False, "groups": []}}) == whole
 
 
 def test_continuous_scores_in_parts(fake_run, in_parts, monkeypatch):
     monkeypatch.setattr(scorers.get("exact_match"), "item", lambda self, o, g, task: float(o) / 1000)
     rows = [("x", i, [("p", d, "same", (i * 7919 + d * 104729) % 1000) for d in range(3)]) for i in range(400)]
-    whole = measure_run(fake_run(rows), ["exact_match"], bootstrap=200)
+    whole = measure_run(fake_run(rows), {"measure": {"scores": ["exact_match"], "bootstrap": 200}})
     in_parts(100)
-    assert measure_run(fake_run(rows), ["exact_match"], bootstrap=200) == whole
+    assert measure_run(fake_run(rows), {"measure": {"scores": ["exact_match"], "bootstrap": 200}}) == whole
 
 
 def test_texts_are_let_go(fake_run, in_parts):

@@ -18,6 +18,7 @@ from unswayed.measure.gates import check_gates, gates_of
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.sentences import plain, verdict
 from unswayed.measure.validity import _compared, _two_sided
+from unswayed.run.plan import GatePlan
 from unswayed.stats import mcnemar
 
 UNREAD = Output(error=UNREADABLE + "a label is needed")
@@ -31,7 +32,9 @@ def half(fake_run, lost, groups=None):
 
 
 def test_every_number_that_lacks_outputs_has_bounds(fake_run):
-    results = measure_run(half(fake_run, fake_run.FAILED, {"s": "x"}), ["accuracy", "macro_f1"])
+    results = measure_run(
+        half(fake_run, fake_run.FAILED, {"s": "x"}), {"measure": {"scores": ["accuracy", "macro_f1"]}}
+    )
     assert results.clean.bounds is None
     assert results.average.value == 1
     assert results.average.bounds == (0.5, 1.0)
@@ -62,14 +65,14 @@ def test_a_missing_clean_answer_bounds_the_drop_on_both_sides(fake_run):
 
 def test_missing_as_wrong_and_as_bounds(fake_run):
     run = half(fake_run, fake_run.FAILED)
-    wrong = measure_run(run, missing="wrong")
+    wrong = measure_run(run, {"measure": {"missing": "wrong"}})
     assert (wrong.average.value, wrong.average.missing, wrong.average.bounds) == (0.5, 0, None)
     assert (wrong.drop.value, wrong.flip_rate.value) == (0.5, 0.5)
-    bounds = measure_run(run, missing="bounds")
+    bounds = measure_run(run, {"measure": {"missing": "bounds"}})
     left = measure_run(run)
     assert bounds.average.value == left.average.value == 1
     assert bounds.average.low <= wrong.average.low < left.average.low
-    gates = gates_of({"average": 0.9}, 0.1)
+    gates = gates_of(GatePlan(fail_under={"average": 0.9}, max_drop=0.1))
     assert [g.passed for g in check_gates(left, gates)] == [True, True]
     assert [(g.passed, g.bound) for g in check_gates(bounds, gates, bounds=True)] == [(False, 0.5), (False, 0.5)]
     assert len({wrong.average.signature, bounds.average.signature, left.average.signature}) == 3
@@ -189,13 +192,18 @@ def test_in_python(place: Path) -> None:
         return ["???" if "9" in x["text"] else "lights" if "light" in x["text"] else "music" for x in batch]
 
     results = unswayed.check(
-        system, str(place / "mine.jsonl"), "spoken/filler_end", labels=["lights", "music"], missing="bounds"
+        system,
+        str(place / "mine.jsonl"),
+        "spoken/filler_end",
+        plan={"data": {"labels": ["lights", "music"]}, "measure": {"missing": "bounds"}},
     )
     assert results.clean.value < 1
-    with pytest.raises(UsageError, match="missing= must be leave, wrong or bounds"):
-        unswayed.check(system, str(place / "mine.jsonl"), "spoken/filler_end", missing="no")
+    with pytest.raises(UsageError, match="must be leave, wrong or bounds"):
+        unswayed.check(system, str(place / "mine.jsonl"), "spoken/filler_end", plan={"measure": {"missing": "no"}})
 
 
 def test_failures_that_count_as_wrong_are_said_in_the_verdict(fake_run) -> None:
     rows = [("x", "x", [("o", 0, "same", fake_run.FAILED if i % 4 == 0 else "x")]) for i in range(40)]
-    assert "12% of inputs failed and count as wrong." in plain(verdict(measure_run(fake_run(rows), missing="wrong")))
+    assert "12% of inputs failed and count as wrong." in plain(
+        verdict(measure_run(fake_run(rows), {"measure": {"missing": "wrong"}}))
+    )

@@ -9,11 +9,12 @@ import pytest
 
 from unswayed.base.edits import slots_of
 from unswayed.base.errors import CannotKeepLabels, DataError, UnknownName, UsageError, WrongLanguage
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example
 from unswayed.data import read_examples
 from unswayed.mitigate.augment import augment, write_examples
 from unswayed.papers.nature.strategies import STRATEGIES, Context, TfIdf, strategies
-from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.engine import make_operator
 from unswayed.vary.operator import Operator
 
 ATIS = Path(__file__).resolve().parents[2] / "../shared/data/slu/atis"
@@ -60,7 +61,7 @@ def test_labels_are_kept_where_a_word_gives_way_to_its_opposite() -> None:
 
 def test_any_operators_and_tasks_and_several_copies() -> None:
     data = [Example(0, "a", {"sentence1": "one two", "sentence2": "three four"}, "1", {"age": "60+"})]
-    found = list(augment(data, [OperatorSpec("spoken/filler_end").make()], copies=3))
+    found = list(augment(data, [make_operator(OperatorSpec("spoken/filler_end"))], copies=3))
     assert [e.id for e in found] == ["a", "a+1", "a+2", "a+3"]
     assert all(e.gold == "1" and e.groups["age"] == "60+" for e in found)
 

@@ -14,33 +14,25 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks._http_server import Server
+from unswayed.base.options import Asking, OperatorSpec, options_of
 from unswayed.cli import unswayed as command
 from unswayed.report import again
-from unswayed.run.plan import DataPlan, GatePlan, MeasurePlan, Plan, SystemPlan, VaryPlan, kept
+from unswayed.run.plan import DataPlan, Engine, GatePlan, MeasurePlan, Plan, SystemPlan, VaryPlan, given_options
 from unswayed.run.record import Run
-from unswayed.run.workers import Engine
-from unswayed.systems.asking import Asking
-from unswayed.vary.engine import OperatorSpec
 
 SECTIONS: dict[str, type[msgspec.Struct]] = {
     "data": DataPlan, "vary": VaryPlan, "run": SystemPlan, "measure": MeasurePlan, "gate": GatePlan, "engine": Engine,
-    "asking": Asking,
 }  # fmt: skip
-USED = {"vary": ("data", "vary"), "run": ("run", "asking", "measure", "gate", "engine"), "report": ("measure", "gate")}
-SPECIAL = ("asking", "operators", "options", "sanity")
-
-
-def options_of(name: str) -> set[str]:
-    return {option for parameter in command.get_command(None, name).params for option in parameter.opts}  # type: ignore[arg-type, union-attr]
+USED = {"vary": ("data", "vary"), "run": ("run", "measure", "gate", "engine"), "report": ("measure", "gate")}
 
 
 @pytest.mark.parametrize("name", USED)
 def test_every_field_of_a_plan_is_an_option_of_the_command(name: str) -> None:
-    known = options_of(name)
-    for section in USED[name]:
-        for field in SECTIONS[section].__struct_fields__:
-            if field not in SPECIAL and (section, field) not in again.LEFT_OUT:
-                assert "--" + again.NAMED.get((section, field), field.replace("_", "-")) in known, f"{section}.{field}"
+    parameters = command.get_command(None, name).params  # type: ignore[arg-type, union-attr]
+    known = {flag for parameter in parameters for flag in parameter.opts}
+    for path, option in options_of(Plan).items():
+        if path[0] in USED[name] and path not in again.LEFT_OUT:
+            assert option.flag in known, path
     if name == "run":
         assert {"--" + flag.replace("_", "-") for flag in again.FLAGS} <= known
 
@@ -60,7 +52,8 @@ def other(value: Any, field: str) -> Any:
         return not value
     if isinstance(value, (int, float)):
         return value + 3
-    return [f"{field} 1", f"{field} 2"] if isinstance(value, list) else f"some {field}"
+    several = isinstance(value, (list, tuple)) or field == "groups"
+    return [f"{field} 1", f"{field} 2"] if several else f"some {field}"
 
 
 def test_every_value_that_is_not_the_default_appears() -> None:
@@ -86,7 +79,7 @@ def test_every_value_that_is_not_the_default_appears() -> None:
 
 WHOLE = {
     "data": {
-        "path": "my data.jsonl", "format": "jsonl", "task": "generate", "language": "en", "inputs": ["a", "b c"],
+        "path": "my data.jsonl", "format": "jsonl", "task": "generate", "language": "en", "input": ["a", "b c"],
         "gold": "g", "id": "i", "groups": ["x", "y"], "cluster": "x", "labels": ["p", "q r"], "turn": "all",
         "encoding": "latin-1", "sheet": "2",
     },
@@ -102,13 +95,13 @@ WHOLE = {
         "options": {"model": "m", "prompt": "p.txt", "answers": {"yes": "a b", "no": "c"}, "key_env": "K",
                     "insecure": True, "price_in": 0.5, "price_out": 1.5, "body": {"a": [1, "x"]}, "seed": 3},
         "asking": {"batch_size": 3, "concurrency": 2, "retries": 1},
-        "limit": 7, "stop_when": ["drop±0.02", "flips±0.1"], "repeats": 2, "budget": 2.5, "judge_price_in": 0.1,
-        "judge_price_out": 0.2, "device": "cpu", "dtype": "float32",
+        "name": "mine", "limit": 7, "stop_when": ["drop±0.02", "flips±0.1"], "repeats": 2, "budget": 2.5,
+        "judge_price_in": 0.1, "judge_price_out": 0.2, "device": "cpu", "dtype": "float32",
     },
     "measure": {
         "scores": ["accuracy", "macro_f1"], "extract": "regex:(a b)", "equivalent": "judge:my:f", "rubric": "r.txt",
         "agreement": "a.json", "level": 0.9, "bootstrap": 50, "seed": 2, "sanity": False, "missing": "wrong",
-        "cluster": "x", "weigh": "variants", "worst_of": 2, "within": 0.02,
+        "cluster": "x", "weigh": "variants", "worst_of": 2, "within": 0.02, "groups": ["x"],
     },
     "gate": {
         "fail_under": {"worst": 0.5, "keyboard/adjacent:worst": 0.4}, "max_drop": {"all": 0.1, "x=a b": 0.2},
@@ -123,10 +116,10 @@ def test_the_words_of_a_whole_plan_are_read_as_the_same_plan() -> None:
     from unswayed.cli import run as run_module, vary as vary_module
 
     for section, fields in WHOLE.items():
-        left = {name for at, name in again.LEFT_OUT if at == section}
+        left = {path[1] for path in again.LEFT_OUT if path[0] == section and len(path) == 2}
         assert set(SECTIONS[section].__struct_fields__) - left - {"path", "system"} <= set(fields), section
     for module, sections, first in ((vary_module, ("data", "vary"), []), (run_module, USED["run"], ["suite"])):
-        words = [*first, *again._words(WHOLE, tuple(s for s in sections if s != "asking")), "-o", "there"]
+        words = [*first, *again._words(WHOLE, sections), "-o", "there"]
         if module is vary_module:
             words = [WHOLE["data"]["path"], *words]
         else:
@@ -137,10 +130,8 @@ def test_the_words_of_a_whole_plan_are_read_as_the_same_plan() -> None:
             given.pop(name, None)
         with context:  # an engine that the plan names is in use until the command ends
             plan = module._plan(given.pop("data" if module is vary_module else "suite"), given.pop("plan_file"), given)
-        read = kept(plan)
+        read = given_options(plan)
         for section in sections:
-            if section == "asking":
-                continue
             wanted = {**WHOLE[section]}
             found = {name: value for name, value in read[section].items() if name != "suite"}
             if section == "run":  # the same answers, spelt as the option spells them
@@ -152,11 +143,11 @@ def test_what_is_kept_of_a_plan_is_what_was_chosen() -> None:
     plan = Plan(
         run=SystemPlan(system="a:b", asking=Asking(concurrency=3)), vary=VaryPlan(operators=(OperatorSpec("x"),))
     )
-    assert kept(plan) == {
+    assert given_options(plan) == {
         "vary": {"operators": [{"name": "x", "params": {}}]},
         "run": {"system": "a:b", "asking": {"concurrency": 3}},
     }
-    assert kept(Plan()) == {}
+    assert given_options(Plan()) == {}
 
 
 ROWS = [
@@ -244,7 +235,7 @@ def results(folder: str) -> Any:
     from unswayed.measure.measuring import measure_run
 
     found = CliRunner().invoke(command, ["measure", "run", folder, "--format", "json", "--no-sanity"]).stdout
-    assert measure_run(folder, sanity=False).clean.value is not None
+    assert measure_run(folder, {"measure": {"sanity": False}}).clean.value is not None
     shown = json.loads(found)
     shown.pop("requests", None)  # their seconds
     shown.get("compared", {}).pop("rubric_file", None)
@@ -372,7 +363,10 @@ def test_a_run_that_was_made_in_python_says_what_is_known(place: Path) -> None:
     import unswayed
 
     results = unswayed.check(
-        lambda batch: [i["text"][:3] for i in batch], "my data.jsonl", "keyboard/adjacent", sanity=False
+        lambda batch: [i["text"][:3] for i in batch],
+        "my data.jsonl",
+        "keyboard/adjacent",
+        plan={"measure": {"sanity": False}},
     )
     run: Any = results.run
     (line,) = again.commands(run)

@@ -21,7 +21,8 @@ def worse(batch):
 
 def table(context):
     suite = make_suite(str(context.data), ["keyboard/adjacent"], task="translate", language="en", to="study/suite")
-    results = measure_run(run_system(suite, "translating:translate", "study/run"), ["bleu"], bootstrap=50)
+    run = run_system(suite, "translating:translate", "study/run")
+    results = measure_run(run, {"measure": {"scores": ["bleu"], "bootstrap": 50}})
     return Printed({"average": results.average.value, "content": suite.id})
 
 class Mine(Study):

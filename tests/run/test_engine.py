@@ -78,7 +78,7 @@ def test_requests_that_come_again_much_later_are_asked_once(tmp_path: Path) -> N
         "no" if i % 700 == 13 else f"TEXT {i % 700}" for i in range(5000)
     ]
     again = Recorder(answer=str.upper)
-    assert run_system(suite, again, tmp_path / "run", UNCHECKED).session.reused == 699  # type: ignore[union-attr]
+    assert run_system(suite, again, tmp_path / "run", plan={"run": {"asking": UNCHECKED}}).session.reused == 699  # type: ignore[union-attr]
     assert again.asked == ["text 13"]
 
 
@@ -86,7 +86,7 @@ def test_a_second_time_nothing_is_asked(make: Make, tmp_path: Path) -> None:
     suite = make()
     first = outputs(run_system(suite, Recorder(), tmp_path / "run"))
     again = Recorder()
-    assert outputs(run_system(suite, again, tmp_path / "run", UNCHECKED)) == first
+    assert outputs(run_system(suite, again, tmp_path / "run", plan={"run": {"asking": UNCHECKED}})) == first
     assert again.asked == []
 
 
@@ -117,7 +117,7 @@ def test_an_item_that_fails_twice_and_then_answers(make: Make, tmp_path: Path, c
         return "a"
 
     asking = Asking(backoff=0.0, concurrency=concurrency)
-    run = run_system(make(), Recorder(answer), tmp_path / "run", asking)
+    run = run_system(make(), Recorder(answer), tmp_path / "run", plan={"run": {"asking": asking}})
     assert set(outputs(run).values()) == {"a"}
     assert max(Counter(seen).values()) <= 3
 
@@ -125,17 +125,19 @@ def test_an_item_that_fails_twice_and_then_answers(make: Make, tmp_path: Path, c
 def test_an_item_that_always_fails_is_an_explicit_failure_and_asked_again_next_time(make: Make, tmp_path: Path) -> None:
     suite = make()
     bad = Recorder(lambda text: 1 / 0 if text == "text 1" else "a")
-    found = outputs(run_system(suite, bad, tmp_path / "run", QUICK))
+    found = outputs(run_system(suite, bad, tmp_path / "run", plan={"run": {"asking": QUICK}}))
     assert re.fullmatch(r"ZeroDivisionError: division by zero \(test_engine.py, line \d+\)", found["e1", -1])
     assert [key for key, value in found.items() if value != "a"] == [("e1", -1)]
     good = Recorder()
-    assert set(outputs(run_system(suite, good, tmp_path / "run", UNCHECKED)).values()) == {"a"}
+    assert set(outputs(run_system(suite, good, tmp_path / "run", plan={"run": {"asking": UNCHECKED}})).values()) == {
+        "a"
+    }
     assert good.asked == ["text 1"]
 
 
 def test_a_final_failure_is_not_retried(make: Make, tmp_path: Path) -> None:
     system = Recorder(lambda text: Failed("refused", final=True) if text == "text 1" else "a")
-    found = outputs(run_system(make(), system, tmp_path / "run", QUICK))
+    found = outputs(run_system(make(), system, tmp_path / "run", plan={"run": {"asking": QUICK}}))
     assert found["e1", -1] == "refused"
     assert system.asked.count("text 1") == 1
 
@@ -143,7 +145,7 @@ def test_a_final_failure_is_not_retried(make: Make, tmp_path: Path) -> None:
 def test_a_system_that_fails_on_everything_is_stopped_soon(make: Make, tmp_path: Path) -> None:
     suite, system = make(300), Recorder(lambda text: 1 / 0)
     with pytest.raises(SystemBroken, match="same error for the first 3 inputs") as broken:
-        run_system(suite, system, tmp_path / "run", QUICK)
+        run_system(suite, system, tmp_path / "run", plan={"run": {"asking": QUICK}})
     assert len(system.asked) <= system.batch_size + 3, "none is retried"
     assert isinstance(broken.value.__cause__, ZeroDivisionError)
     assert re.search(
@@ -151,14 +153,14 @@ def test_a_system_that_fails_on_everything_is_stopped_soon(make: Make, tmp_path:
     )
     varied = Recorder(lambda text: {}[text])  # an error of its own for each
     with pytest.raises(SystemBroken, match="KeyError.* 0 new answers are kept in .*, .* requests failed"):
-        run_system(suite, varied, tmp_path / "other", QUICK)
+        run_system(suite, varied, tmp_path / "other", plan={"run": {"asking": QUICK}})
     assert len(varied.asked) < 300
 
 
 def test_a_few_odd_items_do_not_stop_a_run_although_they_come_first_and_fail_alike(make: Make, tmp_path: Path) -> None:
     system = Recorder(lambda text: 1 / 0 if len(text) == len("text 1") else "a")
     system.batch_size = 64
-    found = outputs(run_system(make(300), system, tmp_path / "run", QUICK))
+    found = outputs(run_system(make(300), system, tmp_path / "run", plan={"run": {"asking": QUICK}}))
     assert sum(value != "a" for value in found.values()) > 3
 
 
@@ -166,10 +168,10 @@ def test_failures_of_an_earlier_session_do_not_stop_the_next_one(make: Make, tmp
     """Only what failed is left to ask, so that all of it may fail once more, one after another."""
     suite, asking, patient = make(300), Asking(backoff=0, give_up=2), Asking(backoff=0, give_up=100)
     bad = Recorder(lambda text: 1 / 0 if text.endswith("3") else "a")
-    found = outputs(run_system(suite, bad, tmp_path / "run", patient))
-    assert outputs(run_system(suite, bad, tmp_path / "run", asking)) == found
+    found = outputs(run_system(suite, bad, tmp_path / "run", plan={"run": {"asking": patient}}))
+    assert outputs(run_system(suite, bad, tmp_path / "run", plan={"run": {"asking": asking}})) == found
     with pytest.raises(SystemBroken, match="one after another"):
-        run_system(suite, Recorder(lambda text: 1 / 0), tmp_path / "other", asking)
+        run_system(suite, Recorder(lambda text: 1 / 0), tmp_path / "other", plan={"run": {"asking": asking}})
 
 
 @pytest.mark.parametrize("count", [0, 3, 5])
@@ -179,7 +181,7 @@ def test_too_few_or_too_many_outputs_stop_the_run(make: Make, tmp_path: Path, co
             return ["a"] * count
 
     with pytest.raises(SystemBroken, match=f"returned {count} outputs for 4 inputs.*'text"):
-        run_system(make(), Liar(), tmp_path / "run", QUICK)
+        run_system(make(), Liar(), tmp_path / "run", plan={"run": {"asking": QUICK}})
 
 
 @pytest.mark.parametrize(
@@ -190,7 +192,7 @@ def test_an_output_that_the_task_cannot_read_is_a_failure_that_names_the_item(
     make: Make, tmp_path: Path, value: Any, message: str
 ) -> None:
     system = Recorder(lambda text: value if text == "text 1" else "a")
-    found = outputs(run_system(make(labels=["a", "b"]), system, tmp_path / "run", QUICK))
+    found = outputs(run_system(make(labels=["a", "b"]), system, tmp_path / "run", plan={"run": {"asking": QUICK}}))
     assert message in found["e1", -1]
     assert "text 1" in found["e1", -1]
 
@@ -212,7 +214,7 @@ def test_ctrl_c_keeps_what_came_and_says_how_to_go_on(make: Make, tmp_path: Path
     with pytest.raises(Interrupted, match=r"12 new answers are kept.*rerun to resume"):
         run_system(suite, first, tmp_path / "run")
     second = Recorder()
-    run_system(suite, second, tmp_path / "run", UNCHECKED)
+    run_system(suite, second, tmp_path / "run", plan={"run": {"asking": UNCHECKED}})
     assert not set(first.asked) & set(second.asked)
     assert "not asked yet" not in outputs(Run(tmp_path / "run")).values()
 

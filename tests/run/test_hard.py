@@ -61,7 +61,7 @@ def badness(text: str) -> tuple[bool, int, bool]:
 
 def test_each_pick_is_the_worst_of_its_candidates(tmp_path: Path) -> None:
     candidates = make_suite(SLU, THREE, draws=2, to=tmp_path / "each")
-    hard = make_suite(SLU, THREE, draws=2, set="hard", selector=selector, to=tmp_path / "hard")
+    hard = make_suite(SLU, THREE, draws=2, selector=selector, to=tmp_path / "hard", plan={"vary": {"set": "hard"}})
     worst: dict[tuple[int, int], list[Any]] = {}
     for variant in candidates.variants():
         worst.setdefault((variant.row, variant.draw), []).append((badness(variant.inputs["text"]), variant))
@@ -77,12 +77,15 @@ def test_each_pick_is_the_worst_of_its_candidates(tmp_path: Path) -> None:
 def test_equals_are_drawn_by_lot_in_any_order_of_operators(tmp_path: Path) -> None:
     always: Any = lambda batch: ["a" for _ in batch]  # noqa: E731
     data = [Example(i, f"e{i}", {"text": f"some text {i}"}, "a") for i in range(600)]
-    hard = make_suite(data, THREE, set="hard", selector=always, to=tmp_path / "hard")
+    hard = make_suite(data, THREE, selector=always, to=tmp_path / "hard", plan={"vary": {"set": "hard"}})
     assert all(160 < count < 240 for count in hard.sources().values()), "600 draws among three: within 3.5 sigma"
-    again = make_suite(data, THREE[::-1], set="hard", selector=always, to=tmp_path / "again")
+    again = make_suite(data, THREE[::-1], selector=always, to=tmp_path / "again", plan={"vary": {"set": "hard"}})
     assert list(again.variants()) == list(hard.variants())
     assert (
-        make_suite(data, THREE, set="hard", selector=always, seed=1, to=tmp_path / "other").sources() != hard.sources()
+        make_suite(
+            data, THREE, selector=always, seed=1, to=tmp_path / "other", plan={"vary": {"set": "hard"}}
+        ).sources()
+        != hard.sources()
     )
 
 
@@ -103,7 +106,7 @@ class _Lossy(System):
 def test_the_selectors_loss_decides_where_all_answers_are_right(tmp_path: Path, capsys: Any) -> None:
     data = [Example(i, f"e{i}", {"text": f"some text {i}"}, "a") for i in range(100, 160)]
     candidates = make_suite(data, THREE, to=tmp_path / "each")
-    hard = make_suite(data, THREE, set="hard", selector=_Lossy(), to=tmp_path / "hard")
+    hard = make_suite(data, THREE, selector=_Lossy(), to=tmp_path / "hard", plan={"vary": {"set": "hard"}})
     longest: dict[int, list[int]] = {}
     for variant in candidates.variants():
         longest.setdefault(variant.row, []).append(len(variant.inputs["text"]))
@@ -133,7 +136,7 @@ def test_the_embedded_classifier_has_a_loss_for_right_answers_too() -> None:
 def test_without_gold_a_changed_answer_is_worse(tmp_path: Path) -> None:
     ends: Any = lambda batch: [item["text"].split(" ")[0] for item in batch]  # noqa: E731
     data = [Example(i, f"e{i}", {"text": f"some text {i}"}) for i in range(20)]
-    hard = make_suite(data, THREE[1:], set="hard", selector=ends, to=tmp_path / "hard")
+    hard = make_suite(data, THREE[1:], selector=ends, to=tmp_path / "hard", plan={"vary": {"set": "hard"}})
     assert hard.manifest.task == "text"
     assert hard.sources() == {"spoken/filler_begin": 20}
 
@@ -144,7 +147,10 @@ def test_the_selector_is_part_of_the_suite_and_of_signatures(tmp_path: Path, mon
     )
     monkeypatch.chdir(tmp_path)
     data = [{"text": f"some text {i}", "label": "x"} for i in range(5)]
-    by = {name: make_suite(data, THREE, set="hard", selector=f"two:{name}", to=tmp_path / name) for name in "ab"}
+    by = {
+        name: make_suite(data, THREE, selector=f"two:{name}", to=tmp_path / name, plan={"vary": {"set": "hard"}})
+        for name in "ab"
+    }
     assert list(by["a"].variants()) == list(by["b"].variants())
     assert by["a"].id != by["b"].id
     assert by["a"].manifest.plan != by["b"].manifest.plan
@@ -161,15 +167,15 @@ def test_a_selector_that_does_not_answer_makes_no_suite(tmp_path: Path) -> None:
 
     data = [{"text": f"some text {i}", "label": "a"} for i in range(40)]
     with pytest.raises(SystemBroken, match=r"no answer to a candidate \(spoken/filler_begin.*ValueError: no"):
-        make_suite(data, THREE, set="hard", selector=picky, to=tmp_path / "hard")
+        make_suite(data, THREE, selector=picky, to=tmp_path / "hard", plan={"vary": {"set": "hard"}})
     assert not (tmp_path / "hard").exists()
 
 
 def test_wrong_use_is_told(tmp_path: Path) -> None:
     data = [{"text": "a b", "label": "x"}]
     with pytest.raises(UsageError, match="set selector="):
-        make_suite(data, THREE, set="hard", to=tmp_path / "s")
-    with pytest.raises(UsageError, match="set set= to hard"):
+        make_suite(data, THREE, to=tmp_path / "s", plan={"vary": {"set": "hard"}})
+    with pytest.raises(UsageError, match="set plan=.* to hard"):
         make_suite(data, THREE, selector=selector, to=tmp_path / "s")
 
 
@@ -182,8 +188,8 @@ def test_plans_say_the_same(tmp_path: Path) -> None:
 
 
 def test_the_average_of_a_random_set_is_the_mean_of_its_repetitions(tmp_path: Path) -> None:
-    suite = make_suite(SLU, THREE, draws=10, set="random", to=tmp_path / "random")
-    results = measure_run(run_system(suite, selector, tmp_path / "run"), bootstrap=200)
+    suite = make_suite(SLU, THREE, draws=10, to=tmp_path / "random", plan={"vary": {"set": "random"}})
+    results = measure_run(run_system(suite, selector, tmp_path / "run"), {"measure": {"bootstrap": 200}})
     end_to_end = []
     for draw in range(10):
         variants = [v for v in suite.variants() if v.draw == draw]

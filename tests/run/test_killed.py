@@ -27,7 +27,7 @@ def predict(batch):
         os.kill(os.getpid(), signal.SIGKILL)
     return [item["text"].upper() for item in batch]
 predict.unswayed_identity = "upper"
-unswayed.run_system("suite", predict, "run", unswayed.Asking(canary=0))
+unswayed.run_system("suite", predict, "run", plan={"run": {"asking": {"canary": 0}}})
 """
 
 
@@ -44,7 +44,7 @@ def test_a_run_killed_in_the_midst_of_a_block_goes_on(tmp_path: Path) -> None:
         return [item["text"].upper() for item in batch]
 
     predict.unswayed_identity = "upper"  # type: ignore[attr-defined]
-    run = unswayed.run_system(suite, predict, tmp_path / "run", unswayed.Asking(canary=0))
+    run = unswayed.run_system(suite, predict, tmp_path / "run", plan={"run": {"asking": unswayed.Asking(canary=0)}})
     assert run.session is not None
     assert run.session.asked == len(asked) == len(set(asked)) == 3000 - run.session.reused
     assert [clean.value for _, clean, _ in run.items()] == [f"TEXT {i}" for i in range(3000)]

@@ -55,7 +55,13 @@ def test_the_source_is_read_once(data: Path, tmp_path: Path, readings: Counter[s
 
 def test_for_a_hard_set_and_for_a_stream_as_well(data: Path, tmp_path: Path, readings: Counter[str]) -> None:
     always = open_system(lambda batch: ["x" for _ in batch])
-    make_suite(data, ["keyboard/adjacent", "spoken/filler_end"], set="hard", selector=always, to=tmp_path / "hard")
+    make_suite(
+        data,
+        ["keyboard/adjacent", "spoken/filler_end"],
+        selector=always,
+        to=tmp_path / "hard",
+        plan={"vary": {"set": "hard"}},
+    )
     assert readings == {"data.jsonl": 1, "rows": 700}
     readings.clear()
     assert len(list(variants_of(plan(data), Counter()))) == 700

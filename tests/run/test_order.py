@@ -17,8 +17,8 @@ from unswayed.base.values import Example, Inputs, Variant
 from unswayed.run import order as order_module
 from unswayed.run.engine import run_system
 from unswayed.run.order import Order, places_in_order
+from unswayed.run.plan import Engine
 from unswayed.run.record import Run
-from unswayed.run.workers import Engine
 from unswayed.storage import parquet
 from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.systems.asking import Asking
@@ -82,7 +82,7 @@ def test_groups_come_in_that_order_with_all_their_variants(
 def test_a_limit_is_a_random_sample_that_a_larger_one_continues(tmp_path: Path) -> None:
     suite = suite_of(tmp_path / "suite", 60)
     first, second = Grades(60), Grades(60)
-    run = run_system(suite, first, tmp_path / "run", limit=20)
+    run = run_system(suite, first, tmp_path / "run", plan={"run": {"limit": 20}})
     assert run.sample is not None
     assert (run.sample.examples, run.sample.of, run.sample.why) == (20, 60, "limit")
     results = unswayed.measure_run(run)
@@ -90,14 +90,16 @@ def test_a_limit_is_a_random_sample_that_a_larger_one_continues(tmp_path: Path) 
     assert results.validity["not_asked"] == 0
     assert results.validity["examples"] == 20
     assert "Measured on 20 of 60 examples, chosen at random." in repr(results)
-    more = run_system(suite, second, tmp_path / "run", Asking(canary=0), limit=40)
+    more = run_system(suite, second, tmp_path / "run", plan={"run": {"asking": Asking(canary=0), "limit": 40}})
     assert not {t for b in first.batches for t in b} & {t for b in second.batches for t in b}
     assert unswayed.measure_run(more).clean.n == 40
-    assert unswayed.measure_run(run_system(suite, Grades(60), tmp_path / "run", limit=20)).clean.n == 20
+    assert (
+        unswayed.measure_run(run_system(suite, Grades(60), tmp_path / "run", plan={"run": {"limit": 20}})).clean.n == 20
+    )
     whole = run_system(suite, Grades(60), tmp_path / "run")
     assert whole.sample is None
     assert unswayed.measure_run(whole).clean.n == 60
-    assert run_system(suite, Grades(60), tmp_path / "all", limit=1000).sample is None
+    assert run_system(suite, Grades(60), tmp_path / "all", plan={"run": {"limit": 1000}}).sample is None
 
 
 @pytest.mark.parametrize("stop", range(8, 60, 10))
@@ -128,7 +130,7 @@ def test_a_stopped_run_is_not_of_the_shortest_texts(tmp_path: Path) -> None:
         suite = suite_of(tmp_path / f"suite{seed}", 150, seed)
         with pytest.raises(Interrupted):
             run_system(suite, Grades(150, 40), tmp_path / f"run{seed}")
-        drops.append(unswayed.measure_run(tmp_path / f"run{seed}", bootstrap=10).drop.value)
+        drops.append(unswayed.measure_run(tmp_path / f"run{seed}", {"measure": {"bootstrap": 10}}).drop.value)
     whole = unswayed.measure_run(run_system(suite, Grades(150), tmp_path / "whole")).drop.value
     assert np.mean([drop for drop in drops if drop is not None]) == pytest.approx(whole, abs=0.03)
 
@@ -136,7 +138,7 @@ def test_a_stopped_run_is_not_of_the_shortest_texts(tmp_path: Path) -> None:
 def test_workers_ask_in_the_same_order(at_work: Path) -> None:
     suite = suite_of(at_work / "suite", 40)
     (at_work / "same.py").write_text("def predict(batch): return ['a' for _ in batch]\n")
-    run = run_system(suite, "same:predict", at_work / "run", engine=Engine(workers=2), limit=10)
+    run = run_system(suite, "same:predict", at_work / "run", plan={"engine": Engine(workers=2), "run": {"limit": 10}})
     assert run.sample is not None
     assert np.flatnonzero(run.sample.chosen).tolist() == sorted(places_in_order(suite)[:10])
     assert unswayed.measure_run(run).clean.n == 10

@@ -18,13 +18,13 @@ import pytest
 
 from tests.run.every_step import every_step
 from unswayed.base.errors import MissingExtra
+from unswayed.base.options import OperatorSpec
 from unswayed.measure.measuring import measure_run
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
+from unswayed.run.plan import Engine
 from unswayed.run.record import Run
-from unswayed.run.workers import Engine
 from unswayed.storage.suite import Suite
-from unswayed.vary.engine import OperatorSpec
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")
 
@@ -247,7 +247,9 @@ def test_scores_are_the_same_from_the_cluster_and_the_cluster_is_left_as_it_was(
     words = ("-c", MEASURE, str(tmp_path / "run"), nodes.address)
     found = subprocess.run([sys.executable, *words], env=nodes.env, capture_output=True, text=True, timeout=120)
     assert found.returncode == 0, found.stderr
-    here = measure_run(Run(tmp_path / "run"), ["bleu", "chrf"], bootstrap=100, stored=False)
+    here = measure_run(
+        Run(tmp_path / "run"), {"measure": {"scores": ["bleu", "chrf"], "bootstrap": 100, "stored": False}}
+    )
     assert found.stdout == msgspec.json.encode(here).decode()
     assert not found.stderr, "nothing of Ray's own talk"
 
@@ -255,7 +257,8 @@ def test_scores_are_the_same_from_the_cluster_and_the_cluster_is_left_as_it_was(
 MEASURE = """
 import sys, msgspec, unswayed
 engine = unswayed.Engine(name=sys.argv[2], workers=2)
-results = unswayed.measure_run(unswayed.Run(sys.argv[1]), ["bleu", "chrf"], bootstrap=100, engine=engine)
+plan = {"measure": {"scores": ["bleu", "chrf"], "bootstrap": 100}, "engine": engine}
+results = unswayed.measure_run(unswayed.Run(sys.argv[1]), plan)
 sys.stdout.write(msgspec.json.encode(results).decode())
 """
 
@@ -265,4 +268,4 @@ def test_without_the_extra_the_line_that_installs_it_is_shown(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtra, match=r"pip install 'ray\[client\]"):
-        run_system(make(), "at_work:shout", "run", engine=Engine(name="ray"))
+        run_system(make(), "at_work:shout", "run", plan={"engine": Engine(name="ray")})

@@ -18,8 +18,8 @@ import unswayed
 from unswayed.base.errors import StaleAnswers, SystemBroken, UsageError
 from unswayed.base.values import Failed, Inputs, Output
 from unswayed.run.engine import run_system
+from unswayed.run.plan import Engine
 from unswayed.run.record import Run
-from unswayed.run.workers import Engine
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.suite import Suite
 from unswayed.systems.asking import Asking, Canary, ask, canary_count, check_canaries, same_answer
@@ -82,22 +82,22 @@ def test_a_changed_system_of_the_same_name_is_refused(
     monkeypatch.setenv("ANSWER", str(at_work / "answer"))
     (at_work / "answer").write_text("a")
     suite = make()
-    run_system(suite, "silent:predict", at_work / "run", engine=engine)
+    run_system(suite, "silent:predict", at_work / "run", plan={"engine": engine})
     (at_work / "answer").write_text("b")
     with pytest.raises(StaleAnswers) as told:
-        run_system(suite, "silent:predict", at_work / "run", engine=engine)
+        run_system(suite, "silent:predict", at_work / "run", plan={"engine": engine})
     message = str(told.value)
     assert "run/outputs.sqlite: 8 of 8 stored answers" in message
     assert "was 'a', now it is 'b'" in message
-    assert "fresh=" in message
-    fresh = run_system(suite, "silent:predict", at_work / "run", engine=engine, fresh=True)
+    assert 'plan={"run": {"fresh": …}}' in message
+    fresh = run_system(suite, "silent:predict", at_work / "run", plan={"engine": engine, "run": {"fresh": True}})
     assert {o.value for _, o in fresh} == {"b"}
     assert fresh.session is not None
     aside = at_work / f"run/outputs.{TODAY}.sqlite"
     assert fresh.session.aside == str(aside)
     with AnswerStore.reading(aside) as store:
         assert {value for _, some in store.scan() for value in some} == {b'"a"'}
-    run_system(suite, "silent:predict", at_work / "run", engine=engine, fresh=True)
+    run_system(suite, "silent:predict", at_work / "run", plan={"engine": engine, "run": {"fresh": True}})
     assert (at_work / f"run/outputs.{TODAY}-2.sqlite").exists()
 
 
@@ -105,10 +105,15 @@ def test_one_changed_answer_in_many_is_enough_where_it_is_among_those_checked(ma
     suite = make(10)
     run_system(suite, Answers(), tmp_path / "run")
     with pytest.raises(StaleAnswers, match="'text 1!!' was 'a', now it is 'b'"):
-        run_system(suite, Answers(lambda t: "b" if t == "text 1!!" else "a"), tmp_path / "run", Asking(canary=1000))
+        run_system(
+            suite,
+            Answers(lambda t: "b" if t == "text 1!!" else "a"),
+            tmp_path / "run",
+            plan={"run": {"asking": Asking(canary=1000)}},
+        )
     kept = Run(tmp_path / "run")
     assert {o.value for _, o in kept} == {"a"}  # what is refused is not changed
-    run_system(suite, Answers(lambda t: "b"), tmp_path / "run", Asking(canary=0))
+    run_system(suite, Answers(lambda t: "b"), tmp_path / "run", plan={"run": {"asking": Asking(canary=0)}})
 
 
 def test_a_dead_system_is_an_error_also_where_nothing_is_new(make: Make, tmp_path: Path) -> None:
@@ -118,7 +123,7 @@ def test_a_dead_system_is_an_error_also_where_nothing_is_new(make: Make, tmp_pat
         run_system(suite, Answers(lambda t: Failed("no server", final=True)), tmp_path / "run")
     odd = Answers(lambda t: Failed("overloaded", final=True) if "!!" in t else "a")
     with pytest.raises(StaleAnswers, match=r"now it is a failure \(overloaded\)"):
-        run_system(suite, odd, tmp_path / "run", Asking(canary=1000))
+        run_system(suite, odd, tmp_path / "run", plan={"run": {"asking": Asking(canary=1000)}})
 
 
 def test_a_system_that_wavers_is_accepted_with_a_warning_and_another_one_is_not(make: Make, tmp_path: Path) -> None:
@@ -275,7 +280,7 @@ try:
     check()
 except unswayed.UnswayedError as error:
     print(type(error).__name__)
-check(fresh=True)
+check(plan={"run": {"fresh": True}})
 """
 
 
@@ -288,5 +293,5 @@ def test_a_model_that_a_notebook_trains_again_is_another_system(tmp_path: Path) 
 
 
 def test_a_limit_that_is_no_number(make: Make, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"limit= must be a whole number of 1 or more, not 0"):
-        run_system(make(), Answers(), tmp_path / "run", limit=0)
+    with pytest.raises(UsageError, match=r"must be a whole number of 1 or more, not 0"):
+        run_system(make(), Answers(), tmp_path / "run", plan={"run": {"limit": 0}})

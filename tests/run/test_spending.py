@@ -175,7 +175,7 @@ def test_the_same_from_python_and_a_plan(place: Path, asked: ChatServer, tmp_pat
 
     system = package.open_system(asked.url, model="m", price_in=0.15, price_out=0.6)
     suite = package.Suite(place / "suite")
-    results = package.check(system, suite, budget=cost(asked) / 2, asking=package.Asking(rate=1000))
+    results = package.check(system, suite, plan={"run": {"budget": cost(asked) / 2, "asking": {"rate": 1000}}})
     assert results.validity["sample"]["why"] == "budget"
     system.close()
 
@@ -208,8 +208,8 @@ def test_a_server_that_counts_no_tokens_can_t_be_held_to_a_budget(place: Path, t
     def answer(batch: list[dict[str, str]]) -> list[str]:
         return ["7" for _ in batch]
 
-    with pytest.raises(UsageError, match="budget= needs prices"):
-        package.check(answer, package.Suite(place / "suite"), budget=5.0)
+    with pytest.raises(UsageError, match="needs prices"):
+        package.check(answer, package.Suite(place / "suite"), plan={"run": {"budget": 5.0}})
     purse = Purse(Spending(budget=1.0), Prices(1.0, 1.0), tmp_path)
     with pytest.raises(UsageError, match="does not say how many tokens"):
         purse.pay(0.0, [package.Output("7")], "the server")

@@ -17,17 +17,19 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from unswayed.base.errors import SystemBroken, UnswayedError, UsageError
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example
 from unswayed.measure.measuring import measure_run
+from unswayed.run import workers
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
-from unswayed.run.plan import Plan, read_plan
+from unswayed.run.plan import Engine, Plan, read_plan
 from unswayed.run.record import Run
 from unswayed.run.varying import Varying
-from unswayed.run.workers import Engine, Here, InOrder, in_order
+from unswayed.run.workers import Here, InOrder, in_order, open_pool
 from unswayed.storage.suite import Suite
 from unswayed.systems.asking import Asking
-from unswayed.vary.engine import OperatorSpec, Variation
+from unswayed.vary.engine import Variation
 from unswayed.vary.operator import Change, Operator, Text
 
 Make = Callable[..., Suite]
@@ -67,9 +69,8 @@ def test_a_suite_has_the_same_bytes_from_one_process_and_from_two(tmp_path: Path
         make_suite(
             ROWS,
             ["keyboard/adjacent", "spoken/filler_end"],
-            set=chosen,
             to=tmp_path / f"{n}",
-            engine=Engine(workers=n),
+            plan={"vary": {"set": chosen}, "engine": Engine(workers=n)},
         )
         for n in (1, 2)
     ]
@@ -79,7 +80,10 @@ def test_a_suite_has_the_same_bytes_from_one_process_and_from_two(tmp_path: Path
 
 def test_a_run_has_the_same_outputs_and_measures_and_asks_nothing_twice(make: Make, at_work: Path) -> None:
     suite = make(30)
-    runs = [run_system(suite, "at_work:shout", f"run{n}", QUICK, Engine(workers=n)) for n in (1, 2)]
+    runs = [
+        run_system(suite, "at_work:shout", f"run{n}", plan={"run": {"asking": QUICK}, "engine": Engine(workers=n)})
+        for n in (1, 2)
+    ]
     assert outputs(runs[0]) == outputs(runs[1])
     assert msgspec.json.encode(measure_run(runs[0])) == msgspec.json.encode(measure_run(runs[1]))
     pids = Counter(pid for pid, _ in asked())
@@ -92,14 +96,14 @@ def test_a_modules_function_can_be_opened_again_and_what_was_made_here_cannot(ma
     import at_work as module  # type: ignore[import-not-found]
 
     suite = make()
-    assert "TEXT 1" in outputs(run_system(suite, module.shout, "run", QUICK, TWO))
+    assert "TEXT 1" in outputs(run_system(suite, module.shout, "run", plan={"run": {"asking": QUICK}, "engine": TWO}))
     for system in (lambda batch: ["a"] * len(batch), module.Counting()):
         with pytest.raises(UsageError, match=r"can't be opened in worker processes.*module:function"):
-            run_system(suite, system, "other-run", QUICK, TWO)
+            run_system(suite, system, "other-run", plan={"run": {"asking": QUICK}, "engine": TWO})
 
 
 def test_what_is_used_is_counted_and_retries_and_threads_hold_in_workers(make: Make, at_work: Path) -> None:
-    run = run_system(make(12), "at_work:Counting", "run", Asking(backoff=0.0), TWO)
+    run = run_system(make(12), "at_work:Counting", "run", plan={"run": {"asking": Asking(backoff=0.0)}, "engine": TWO})
     texts = [text for _, text in asked()]
     assert all(value.endswith("!") for value in outputs(run))
     assert texts.count("text 4") == 2
@@ -109,13 +113,15 @@ def test_what_is_used_is_counted_and_retries_and_threads_hold_in_workers(make: M
 
 
 def test_a_worker_that_is_killed_is_replaced_and_its_batch_asked_again(make: Make, at_work: Path) -> None:
-    run = run_system(make(20), "at_work:dies_once", "run", QUICK, TWO)
+    run = run_system(make(20), "at_work:dies_once", "run", plan={"run": {"asking": QUICK}, "engine": TWO})
     assert Path("died-once").exists()
-    assert outputs(run) == outputs(run_system(make(20, name="again"), "at_work:shout", "plain", QUICK))
+    assert outputs(run) == outputs(
+        run_system(make(20, name="again"), "at_work:shout", "plain", plan={"run": {"asking": QUICK}})
+    )
 
 
 def test_an_item_that_workers_die_of_is_a_failure_and_its_neighbours_are_answered(make: Make, at_work: Path) -> None:
-    run = run_system(make(20), "at_work:dies_always", "run", QUICK, TWO)
+    run = run_system(make(20), "at_work:dies_always", "run", plan={"run": {"asking": QUICK}, "engine": TWO})
     found = Counter(map(str, outputs(run)))
     assert found["the worker that was asked this died: it was ended by SIGKILL"] == 1
     assert sum(found.values()) == 60
@@ -124,7 +130,7 @@ def test_an_item_that_workers_die_of_is_a_failure_and_its_neighbours_are_answere
 
 def test_a_system_that_is_another_in_each_process_is_refused(make: Make, at_work: Path) -> None:
     with pytest.raises(SystemBroken, match="is another system in a worker"):
-        run_system(make(), "at_work:changes", "run", QUICK, TWO)
+        run_system(make(), "at_work:changes", "run", plan={"run": {"asking": QUICK}, "engine": TWO})
 
 
 @pytest.mark.parametrize(
@@ -136,7 +142,7 @@ def test_a_system_that_is_another_in_each_process_is_refused(make: Make, at_work
 )
 def test_a_broken_system_stops_the_run(make: Make, at_work: Path, system: str, message: str) -> None:
     with pytest.raises(SystemBroken, match=message):
-        run_system(make(60), f"at_work:{system}", "run", QUICK, TWO)
+        run_system(make(60), f"at_work:{system}", "run", plan={"run": {"asking": QUICK}, "engine": TWO})
 
 
 @pytest.mark.parametrize(
@@ -152,7 +158,7 @@ def test_workers_that_cannot_begin_are_told_of(make: Make, at_work: Path, line: 
         "def answer(batch):\n    return ['a' for _ in batch]\nanswer.unswayed_identity = 'one'\n"
     )
     with pytest.raises(UnswayedError, match=message):
-        run_system(make(), "at_work:answer", "run", QUICK, TWO)
+        run_system(make(), "at_work:answer", "run", plan={"run": {"asking": QUICK}, "engine": TWO})
 
 
 START = """
@@ -212,11 +218,11 @@ class Fatal(Operator):
 )
 def test_an_operator_that_breaks_a_worker_is_an_error(at_work: Path, how: str, message: str) -> None:
     Path("fatal_here.py").write_text(Path(__file__).read_text())
-    from unswayed.vary.engine import OperatorSpec
+    from unswayed.base.options import OperatorSpec
 
     spec = OperatorSpec("fatal_here:Fatal", {"how": how})
     with pytest.raises(UnswayedError, match=message):
-        make_suite(ROWS, [spec, "keyboard/adjacent"], to="suite", engine=TWO)
+        make_suite(ROWS, [spec, "keyboard/adjacent"], to="suite", plan={"engine": TWO})
     assert not Path("suite").exists()
 
 
@@ -250,7 +256,7 @@ def test_workers_go_on_while_blocks_still_come_and_results_are_held_up_to_a_limi
     job = Varying(Variation(operators=(OperatorSpec("keyboard/adjacent"),), task="text", language="en"), packed=True)
     given = [[Example(i, str(i), {"text": f"please turn on the lights number {i}"})] for i in range(400)]
     blocks: deque[Any] = deque()
-    with TWO.pool(job) as pool:
+    with open_pool(TWO, job) as pool:
         work = InOrder(pool, lambda: blocks.popleft() if blocks else None, most)
         for block in given:
             blocks.append(block)
@@ -284,10 +290,14 @@ def test_scores_are_the_same_from_workers(tmp_path: Path, monkeypatch: pytest.Mo
     suite = make_suite(rows, ["keyboard/adjacent"], task="translate", language="en", to=tmp_path / "suite")
     run = run_system(suite, lambda batch: [item["source"] + " ." for item in batch], tmp_path / "run")
     started = []
-    pool = Engine.pool
-    monkeypatch.setattr(Engine, "pool", lambda *given: started.append(given) or pool(*given))
+    pool = workers.open_pool
+    monkeypatch.setattr(workers, "open_pool", lambda *given: started.append(given) or pool(*given))
     here, there = (
-        measure_run(run, ["bleu", "chrf"], bootstrap=100, engine=Engine(workers=n), stored=False) for n in (1, 2)
+        measure_run(
+            run,
+            {"measure": {"scores": ["bleu", "chrf"], "bootstrap": 100, "stored": False}, "engine": Engine(workers=n)},
+        )
+        for n in (1, 2)
     )
     assert msgspec.json.encode(here) == msgspec.json.encode(there)
     assert here.clean.value

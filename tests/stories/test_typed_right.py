@@ -10,9 +10,10 @@ import pytest
 from commands import Done, unswayed
 
 from unswayed import Results, Suite, measure_run, run_system
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example
 from unswayed.mitigate.augment import augment
-from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.engine import make_operator
 
 ROOMS = ["kitchen", "bedroom", "garage", "hallway", "office", "attic", "cellar", "bathroom"]
 ASKS = ["Could you turn off the lights in the {}, please?", "I'd like some music in the {} now.",
@@ -83,7 +84,7 @@ def test_from_vary_to_the_number(place: Path, more: str) -> None:
     assert altered["value"] == pytest.approx(1 - same / total)
     assert altered["low"] < altered["value"] < altered["high"]
     assert altered == found["by"]["operator"]["keyboard/typist"]["altered"] | {"signature": altered["signature"]}
-    _counts(measure_run(place / run, stored=False), suite)
+    _counts(measure_run(place / run, {"measure": {"stored": False}}), suite)
     assert f"{100 * same / total:.0f}% of variants have the example's own text" in _table(place, run)
 
 
@@ -132,7 +133,10 @@ def test_a_wavering_system_does_not_flip_by_chance_where_nothing_is_altered(plac
             return "yes" if self.state % 5 else "no"
 
     beyond = [
-        measure_run(run_system(suite, Wavering(k), place / f"w{k}", repeats=6), stored=False, sanity=False).repeats
+        measure_run(
+            run_system(suite, Wavering(k), place / f"w{k}", plan={"run": {"repeats": 6}}),
+            {"measure": {"stored": False, "sanity": False}},
+        ).repeats
         for k in range(12)
     ]
     flips = [found.flips.value for found in beyond if found is not None and found.flips.value is not None]
@@ -145,7 +149,9 @@ def test_the_hard_set_prefers_what_is_altered_and_training_data_gets_no_unaltere
     examples = [Example(i, f"e{i}", {"text": ask.format(room)}, "yes") for i, (ask, room) in
                 enumerate((ask, room) for ask in ASKS for room in ROOMS)]  # fmt: skip
     unchanged: Counter[str] = Counter()
-    rows = list(augment(examples, [OperatorSpec("keyboard/typist").make()], 7, task="classify", unchanged=unchanged))
+    rows = list(
+        augment(examples, [make_operator(OperatorSpec("keyboard/typist"))], 7, task="classify", unchanged=unchanged)
+    )
     copies = [row for row in rows if "augmented" in row.groups]
     texts = {example.id: example.inputs["text"] for example in examples}
     assert all(row.inputs["text"] != texts[row.id.partition("+")[0]] for row in copies)

@@ -20,7 +20,7 @@ import unswayed
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.values import Example
 from unswayed.run.answering import placed_options
-from unswayed.run.workers import Engine
+from unswayed.run.plan import Engine
 from unswayed.systems import device
 from unswayed.systems.asking import Asking
 from unswayed.systems.device import DeviceChoice, Halving, beside, chosen, found, placed, using
@@ -209,7 +209,7 @@ def test_a_device_that_is_not_there_is_named_with_those_that_are() -> None:
     missing = next(kind for kind in ("cuda", "mps") if kind not in found())
     with pytest.raises(UsageError, match=f"PyTorch finds no {missing} here. Available: .*cpu"), using(missing):
         chosen().torch_device()
-    with pytest.raises(UsageError, match="device= must be auto, cpu, cuda or mps, not 'gpu'"), using("gpu"):
+    with pytest.raises(UsageError, match="must be auto, cpu, cuda or mps, not 'gpu'"), using("gpu"):
         pass
     with using(missing), device.elsewhere():
         assert chosen().torch_device().type == "cpu"
@@ -310,7 +310,10 @@ def test_the_device_is_chosen_at_the_command_line_in_a_plan_and_in_python(tmp_pa
     commands.unswayed(*run, "--plan", "plan.toml", "--workers", "2", "-o", "b", cwd=tmp_path, check=True)
     suite = unswayed.Suite(tmp_path / "s")
     results = unswayed.check(
-        f"hf:{model}", suite, to=tmp_path / "c", device="cpu", dtype="bfloat16", sanity=False, asking=Asking(canary=0)
+        f"hf:{model}",
+        suite,
+        to=tmp_path / "c",
+        plan={"run": {"device": "cpu", "dtype": "bfloat16", "asking": Asking(canary=0)}, "measure": {"sanity": False}},
     )
     found = {unswayed.Run(tmp_path / name).identity for name in "abc"}
     assert results.run is not None

@@ -17,16 +17,18 @@ from benchmarks._http_server import Server
 from unswayed.base.edits import slots_of
 from unswayed.base.errors import WrongLanguage
 from unswayed.base.language import knows
+from unswayed.base.options import OperatorSpec
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Variant
 from unswayed.vary import operators
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.operator import UNALTERED, Operator
 
 # These need programs or weights: speech/test_roundtrip.py and paraphrase/test_seq2seq.py hold them to the same.
 # Those of the family prompt change no text of an example: tests/vary/prompt.
 NEED_MORE = ("speech/roundtrip", "paraphrase/seq2seq")
 NAMES = [name for name in operators.names() if name not in NEED_MORE and not name.startswith("prompt/")]
+ALONE = [name for name in NAMES if not name.endswith("/chat")]  # without those that need a server
 PARAMS: dict[str, dict[str, str]] = {}  # of operators that can't do without
 SAMPLES = {
     "en": "play the new album by miles davis on my kitchen speaker",
@@ -248,7 +250,7 @@ def test_each_has_exactly_one_form(name: str) -> None:
 SAID = "Can you find a good Flight to the Small Café? What . These big cars leave early — MAY I quickly see AN old one."
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if operators.get(n).change_many is not Operator.change_many])
+@pytest.mark.parametrize("name", [n for n in ALONE if operators.get(n).change_many is not Operator.change_many])
 @given(data=st.data(), form=st.sampled_from(["slots", "entities", "text"]), seed=st.integers(0, 1000))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_many_texts_at_once_are_varied_as_each_alone(name: str, data: st.DataObject, form: str, seed: int) -> None:

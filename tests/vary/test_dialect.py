@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from unswayed.base.edits import apply
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.papers.dialect.corpora import read_pairs
 from unswayed.vary.dialect import FeatureOperator
 from unswayed.vary.dialect.african_american import AfricanAmerican
 from unswayed.vary.dialect.indian_english import IndianEnglish
 from unswayed.vary.dialect.singapore import Singapore
-from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.engine import make_operator
 from unswayed.vary.operator import Text
 
 _SAID = """
@@ -27,7 +28,7 @@ PAIRS = Path(__file__).parents[2] / "../shared/data/dialect_indian_english"
 
 
 def said(name: str, text: str, language: str = "en", draw: int = 0, **params: object) -> tuple[str, str] | None:
-    operator = OperatorSpec(f"dialect/{name}", dict(params)).make()
+    operator = make_operator(OperatorSpec(f"dialect/{name}", dict(params)))
     change = operator.change(Text(text, language), Seeds(0, "test", 1).stream(text, draw))
     return None if change is None else (apply(text, change.edits), change.note)
 
@@ -73,7 +74,7 @@ def test_every_feature_is_tested_and_an_unknown_one_is_refused() -> None:
     marks = test_indian_english_by_feature.pytestmark  # type: ignore[attr-defined]
     assert {row[0] for row in marks[0].args[1]} | {"invariant tag"} == set(IndianEnglish.features)
     with pytest.raises(Exception, match="no feature of dialect/indian_english named 'accent'"):
-        OperatorSpec("dialect/indian_english", {"feature": "accent"}).make()
+        make_operator(OperatorSpec("dialect/indian_english", {"feature": "accent"}))
 
 
 @pytest.mark.skipif(not PAIRS.is_dir(), reason="../shared/data is not here")

@@ -9,10 +9,11 @@ import pytest
 
 from unswayed.base.edits import Edit
 from unswayed.base.errors import CannotKeepLabels, UnknownName, UsageError
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds, Stream, Streams
 from unswayed.base.task import task_named
 from unswayed.base.values import Example
-from unswayed.vary.engine import OperatorSpec, Variation, blocks_of, vary
+from unswayed.vary.engine import Variation, blocks_of, make_operator, vary
 from unswayed.vary.operator import Change, Operator, Text, Texts
 
 
@@ -129,7 +130,7 @@ def test_usage_is_checked_before_any_work() -> None:
     with pytest.raises(UsageError, match="No operator"):
         variation().check()
     with pytest.raises(UnknownName, match=r"parameter of keyboard/adjacent.*'rate'"):
-        OperatorSpec("keyboard/adjacent", {"raet": 1}).make()
+        make_operator(OperatorSpec("keyboard/adjacent", {"raet": 1}))
 
 
 def test_a_rate_changes_about_that_share() -> None:
@@ -144,7 +145,7 @@ def test_a_rate_changes_about_that_share() -> None:
 @pytest.mark.parametrize("rate", [2, "half"])
 def test_a_wrong_parameter_is_wrong_usage(rate: object) -> None:
     with pytest.raises(UsageError, match=r"keyboard/adjacent can't be made with .*rate"):
-        OperatorSpec("keyboard/adjacent", {"rate": rate}).make()
+        make_operator(OperatorSpec("keyboard/adjacent", {"rate": rate}))
 
 
 def test_the_garbage_collector_waits_for_quick_operators_only() -> None:
@@ -170,7 +171,7 @@ def test_an_operator_for_blocks_is_given_blocks_and_a_block_of_one_for_a_single_
     name = f"{__name__}:Counting"
     notes = [v.note for v in vary(examples, variation(name))]
     assert all(note.endswith(" of 20") for note in notes)
-    seeds, operator = Seeds(0, name, 1), OperatorSpec(name).make()
+    seeds, operator = Seeds(0, name, 1), make_operator(OperatorSpec(name))
     for example, note in zip(examples, notes, strict=True):
         change = operator.change(Text(example.inputs["text"]), seeds.stream(example.id, 0, "text"))
         assert change is not None

@@ -102,12 +102,16 @@ def test_from_the_command_line(tmp_path: Path) -> None:
 
 
 def test_workers_make_the_same(tmp_path: Path) -> None:
-    from unswayed.run.workers import Engine
+    from unswayed.run.plan import Engine
 
     rows = [Example(i, str(i), **row) for i, row in enumerate(TRAINING)]
     (tmp_path / "train.jsonl").write_text("".join(json.dumps(r) + "\n" for r in TRAINING))
     made = [
-        make_suite(rows, ["spoken/filler_end", "spoken/synonym_any"], guard=tmp_path / "train.jsonl", engine=engine)
+        make_suite(
+            rows,
+            ["spoken/filler_end", "spoken/synonym_any"],
+            plan={"vary": {"guard": tmp_path / "train.jsonl"}, "engine": engine},
+        )
         for engine in (Engine(), Engine(workers=2))
     ]
     assert made[0].manifest.content == made[1].manifest.content
@@ -138,6 +142,12 @@ def test_what_atis_and_snips_say() -> None:
     snips = LabelGuard.learn(read_examples(SLU / "snips/train", ReadOptions(task="slu")), "slu")
     assert snips._against_tag(["now"], 0, "O", False) is not None
     assert snips._against_tag(["please"], 0, "O", False) is None
-    suite = make_suite(SLU / "snips/test", "spoken/filler_end", task="slu", language="en", guard=SLU / "snips/train")
+    suite = make_suite(
+        SLU / "snips/test",
+        "spoken/filler_end",
+        task="slu",
+        language="en",
+        plan={"vary": {"guard": SLU / "snips/train"}},
+    )
     assert suite.manifest.variants == suite.manifest.examples
     assert not any(check.fails for check in check_labels(suite, snips))

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from unswayed.vary.engine import OperatorSpec
+from unswayed.base.options import OperatorSpec
+from unswayed.vary.engine import describe_operator
 
 
 @pytest.mark.parametrize(
@@ -23,10 +24,10 @@ def test_a_system_that_is_edited_makes_another_plan(
     for answer in ("one", "one", "another"):
         Path("answering.py").write_text(f"def answer(batch):\n    return [{answer!r} for _ in batch]\n")
         monkeypatch.delitem(sys.modules, "answering", raising=False)
-        described.append(OperatorSpec(operator, {parameter: spec}).describe())
+        described.append(describe_operator(OperatorSpec(operator, {parameter: spec})))
     assert described[0] == described[1] != described[2]
 
 
 def test_a_server_is_known_by_its_address() -> None:
     params = {"url": "http://127.0.0.1:9/v1", "model": "m"}
-    assert "system_id" not in str(OperatorSpec("paraphrase/chat", params).describe())
+    assert "system_id" not in str(describe_operator(OperatorSpec("paraphrase/chat", params)))

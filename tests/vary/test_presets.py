@@ -11,10 +11,11 @@ import pytest
 
 import unswayed
 from unswayed.base.errors import UnknownName, UsageError
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Json
 from unswayed.run.making import suite_of
+from unswayed.run.plan import plan_of
 from unswayed.vary import operators
-from unswayed.vary.engine import OperatorSpec
 from unswayed.vary.presets import described, expand, is_preset, members, preset_names, with_params
 
 ROWS = [
@@ -128,7 +129,7 @@ def test_command_line_plan_and_python_make_the_same_suite(tmp_path: Path, capsys
     )
     assert "@typing (language en, task classify): keyboard/adjacent, keyboard/misspell" in done.stderr
     assert "keyboard/pinyin (for zh)" in done.stderr
-    plan = unswayed.read_plan(tmp_path / "plan.toml").with_("data", {"path": str(tmp_path / "mine.jsonl")})
+    plan = plan_of(tmp_path / "plan.toml", {"data": {"path": tmp_path / "mine.jsonl"}})
     made = [
         unswayed.Suite(tmp_path / "a"),
         suite_of(plan, tmp_path / "b"),

@@ -7,11 +7,12 @@ from collections import Counter
 from hypothesis import given, settings, strategies as st
 
 from unswayed.base.edits import Edit
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Example, Variant
+from unswayed.run.plan import Engine
 from unswayed.run.varying import vary_on
-from unswayed.run.workers import Engine
-from unswayed.vary.engine import OperatorSpec, Variation, Varier, vary
+from unswayed.vary.engine import Variation, Varier, vary
 from unswayed.vary.operator import Change, Operator, Text
 
 TEXTS = [Example(i, f"e{i}", {"text": f"play song {i}"}) for i in range(600)]

@@ -50,14 +50,22 @@ def at_command_line() -> AbstractContextManager[None]:
     return environment_set({_CALLER: "command line"})
 
 
-def option(name: str, argument: str | None = None) -> str:
+in_plan: dict[str, str] = {}  # from the command line's name of an option to how a plan in Python has it
+
+
+def option(name: str, argument: str | None = None, value: str = "") -> str:
     """How the caller spells an option in a message: `--input` at the command line, `input=` in Python.
 
-    `argument` is the name in Python where it differs: `option("o", "to")` is `-o` or `to=`.
+    `argument` is the name in Python where it differs: `option("o", "to")` is `-o` or `to=`. What is no argument is in a
+    plan: `option("limit")` is `--limit` or `plan={"run": {"limit": …}}`. `value` is one to give it.
     """
     if os.environ.get(_CALLER):
-        return f"-{name}" if len(name) == 1 else f"--{name}"
-    return f"{argument or name.replace('-', '_')}="
+        flag = f"-{name}" if len(name) == 1 else f"--{name}"
+        return flag if name.startswith("no-") else f"{flag} {value}".rstrip()
+    if (written := in_plan.get(argument or name)) is not None:
+        shown = value if value in ("", "True", "False") else f'"{value}"'
+        return written.replace("…", shown or "…")
+    return f"{argument or name.replace('-', '_')}={value}"
 
 
 class UnswayedError(Exception):

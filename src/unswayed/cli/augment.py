@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import data_options, engine_options, split_list, with_engine
+from unswayed.cli._options import DATA, ENGINE, plan_from, plan_options
 
 
 @click.command("augment", short_help="Add altered copies to training data, labels kept.")
@@ -17,8 +17,7 @@ from unswayed.cli._options import data_options, engine_options, split_list, with
 @click.option("--copies", type=click.IntRange(min=1), default=1, show_default=True, help="Copies of each example.")
 @click.option("--people", type=click.IntRange(min=1), default=1, show_default=True, help="Simulated people who vary.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
-@data_options
-@engine_options
+@plan_options(DATA, ENGINE)
 @click.option(
     "-o",
     "to",
@@ -40,26 +39,18 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
     even where a word gives way to its opposite. A copy's groups say what was done to it.
     """
     from collections import Counter
+    from functools import partial
 
     from unswayed.cli.vary import operator_specs
-    from unswayed.data import ReadOptions, read_examples, task_and_language
+    from unswayed.data import read_examples, task_and_language
     from unswayed.mitigate.augment import augment, write_examples
     from unswayed.papers.nature.strategies import STRATEGIES, strategies
-    from unswayed.run.plan import Plan
+    from unswayed.run.workers import mapped_on
     from unswayed.vary.presets import expand, tell
 
-    options = ReadOptions(
-        format=given["format_in"],
-        task=given["task"],
-        inputs=given["inputs"],
-        gold=given["gold"],
-        id=given["id_"],
-        groups=(*given["groups"], *([given["cluster"]] if given["cluster"] else [])),
-        labels=split_list(given["labels"]),
-        encoding=given["encoding"],
-        sheet=given["sheet"],
-    )
-    kind = task_and_language(data, options, given["lang"])
+    plan = plan_from(None, given)
+    options = plan.data.reading()
+    kind = task_and_language(data, options, plan.data.language)
     if "+" in kind.language:
         raise click.UsageError(f"{data} has rows in {kind.language}. Split it, and augment each language by itself.")
     named = [name for name in names if name in STRATEGIES]
@@ -77,7 +68,7 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
         copies=given["copies"],
         people=given["people"],
         unchanged=none,
-        mapped=with_engine(Plan(), given).engine.map,
+        mapped=partial(mapped_on, plan.engine),
     )
     counts = write_examples(examples, to)
     click.echo(f"{counts.pop(''):,} examples and {counts.total():,} altered copies in {to}", err=True)

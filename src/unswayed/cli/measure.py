@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import MEASURES, engine_options, format_option, measure_options, one_run_options, with_engine
+from unswayed.cli._options import ENGINE, MEASURE, ONE_RUN, format_option, plan_from, plan_options
 
 
 @click.group("measure", short_help="Measure a finished run again, with other scores or levels.")
@@ -16,10 +16,7 @@ def command() -> None:
 
 @command.command("run", short_help="Measure a run again.")
 @click.argument("run", metavar="RUN")
-@measure_options
-@one_run_options
-@click.option("--allow-missing", type=click.FloatRange(0, 1), help="Share of items that may fail.  [default: 0]")
-@engine_options
+@plan_options(MEASURE, ONE_RUN, "gate.allow_missing", ENGINE)
 @format_option
 def run_command(run: str, format_: str, **given: Any) -> int:
     """Print the measures of RUN.
@@ -29,11 +26,9 @@ def run_command(run: str, format_: str, **given: Any) -> int:
     """
     from unswayed.measure.gates import judge
     from unswayed.report.tables import render
-    from unswayed.run.plan import Plan
     from unswayed.run.record import Run
 
-    plan = with_engine(Plan(), given).with_("gate", {"allow_missing": given["allow_missing"]})
-    verdict = judge(Run(run), plan.with_("measure", {name: given[name] for name in MEASURES}))
+    verdict = judge(Run(run), plan_from(None, given))
     click.echo(render(verdict.results, format_))
     for sentence in verdict.warnings:
         click.echo(sentence, err=True)
@@ -221,7 +216,9 @@ def power_command(
     if run is not None:
         from unswayed.measure import measure_run
 
-        found = measure_run(run, sanity=False, cluster=cluster).power(1 - alpha / tests, wanted, correlation)
+        found = measure_run(run, {"measure": {"sanity": False, "cluster": cluster}}).power(
+            1 - alpha / tests, wanted, correlation
+        )
         click.echo(render(found if format_ == "json" else found.rows(), format_))
         return
     needed = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import encoding_option, format_option
+from unswayed.cli._options import format_option, plan_click_option
 
 _BESIDE = ("bleu", "chrf", "yisi1")
 
@@ -26,7 +26,7 @@ def command() -> None:
     "--pairs", required=True, type=click.Path(exists=True, dir_okay=False), metavar="FILE",
     help="TSV or CSV with the columns reference, dialect and changed, and source if the metric needs it.",
 )  # fmt: skip
-@encoding_option
+@plan_click_option("data.encoding", "encoding")
 @click.option("--dialect", default="the dialect", show_default=True, help="Name of the dialect in the answer.")
 @click.option(
     "--beside", multiple=True, metavar="METRIC",

@@ -6,23 +6,12 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import (
-    engine_options,
-    gate_options,
-    measure_options,
-    one_run_options,
-    plan_option,
-    with_engine,
-    with_judging,
-)
+from unswayed.cli._options import ENGINE, GATE, MEASURE, ONE_RUN, plan_from, plan_option, plan_options
 
 
 @click.command("report", short_help="Write a run's report as one HTML file.")
 @click.argument("run", metavar="RUN")
-@measure_options
-@one_run_options
-@gate_options
-@engine_options
+@plan_options(MEASURE, ONE_RUN, GATE, ENGINE)
 @plan_option
 @click.option("-o", "to", default="report.html", show_default=True, metavar="FILE", help="The HTML file to write.")
 def command(run: str, to: str, plan_file: str | None, **given: Any) -> int:
@@ -37,11 +26,10 @@ def command(run: str, to: str, plan_file: str | None, **given: Any) -> int:
     """
     from unswayed.measure.gates import judge
     from unswayed.report.html import write_report
-    from unswayed.run.plan import read_plan
     from unswayed.run.record import Run
 
     opened = Run(run)
-    plan = with_judging(with_engine(read_plan(plan_file), given), given)
+    plan = plan_from(plan_file, given)
     verdict = judge(opened, plan)
     write_report(opened, verdict.results, to, gates=verdict.gates, plan=plan)
     click.echo(f"Report in {to}", err=True)

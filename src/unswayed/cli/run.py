@@ -10,25 +10,26 @@ from typing import Any
 
 import click
 
-from unswayed.cli._completion import systems
 from unswayed.cli._options import (
-    asking_options,
-    device_options,
-    engine_options,
+    ASKING,
+    DEVICE,
+    ENGINE,
+    GATE,
+    MEASURE,
+    ONE_RUN,
     format_option,
-    gate_options,
     key_values,
-    measure_options,
-    one_run_options,
+    plan_from,
     plan_option,
+    plan_options,
     secret_option,
     show_with_gates,
     together,
     trust_option,
-    with_engine,
-    with_judging,
 )
+from unswayed.run.plan import Plan, plan_of
 
+_OF_THE_SYSTEM = ("model", "prompt", "answers", "key_env", "insecure", "price_in", "price_out")
 _url_options = together(
     click.option("--model", metavar="NAME", help="For a URL: the model to chat with there, as OpenAI's API does."),
     click.option(
@@ -45,51 +46,21 @@ _url_options = together(
         "--price-in", type=click.FloatRange(min=0), help="For a model: cost of a million tokens that it reads."
     ),
     click.option("--price-out", type=click.FloatRange(min=0), help="For a model: cost of a million that it writes."),
-    click.option("--judge-price-in", type=click.FloatRange(min=0), help="The same for the judge, if it differs."),
-    click.option("--judge-price-out", type=click.FloatRange(min=0), help="The same for the judge, if it differs."),
-    click.option(
-        "--budget",
-        type=float,
-        metavar="MONEY",
-        help="Stop when the run has cost this much, judges included. A greater budget resumes it.",
-    ),
-    click.option(
-        "--estimate",
-        is_flag=True,
-        help="Send the requests of up to 20 examples, print what the rest will cost, and stop.",
-    ),
 )
 
 
 @click.command("run", short_help="Run a system on a suite and measure what changed.")
 @click.argument("suite", required=False, metavar="SUITE")
-@click.option(
-    "--system",
-    metavar="SYSTEM",
-    shell_complete=systems,
-    help="module:function, a model's folder (also after hf:, onnx:, spacy:), sklearn:FILE, cmd:COMMAND, or a URL.",
-)
+@plan_options("run.system run.options run.name")
 @_url_options
-@asking_options
-@device_options
-@engine_options
-@measure_options
-@one_run_options
-@gate_options
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Run on N examples, chosen at random.")
+@plan_options("run.judge_price_in run.judge_price_out run.budget")
 @click.option(
-    "--stop-when",
-    multiple=True,
-    metavar="MEASURE±WIDTH",
-    help="End early, when the interval of a measure is this narrow, as in drop±0.02 or drop+-0.02. Repeatable.",
+    "--estimate",
+    is_flag=True,
+    help="Send the requests of up to 20 examples, print what the rest will cost, and stop.",
 )
-@click.option(
-    "--repeats",
-    type=click.IntRange(min=1),
-    metavar="K",
-    help="Run each clean input K more times, to separate flips from the system's own changes.",
-)
-@click.option("--fresh", is_flag=True, help="Use no stored answers: ask everything again, and keep the old ones aside.")
+@plan_options(*(f"run.asking.{name}" for name in ASKING.split()), DEVICE, ENGINE, MEASURE, ONE_RUN, GATE)
+@plan_options("run.limit run.stop_when run.repeats run.fresh")
 @click.option("--junit", type=click.Path(dir_okay=False), help="Also write JUnit XML for a CI server.")
 @secret_option
 @trust_option
@@ -160,34 +131,11 @@ def _results_apart() -> Iterator[None]:
         os.close(kept)
 
 
-def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> Any:
-    import msgspec
-
-    from unswayed.run.plan import read_plan
-
-    plan = with_engine(read_plan(plan_file), given)
-    asking = {k: given[k] for k in ("batch_size", "concurrency", "retries", "canary", "rate") if given[k] is not None}
-    named = ("model", "prompt", "answers", "key_env", "insecure", "price_in", "price_out")
-    told = {name: given[name] for name in named if given[name] is not None}
-    plan = plan.with_(
-        "run",
-        {
-            "suite": suite,
-            "system": given["system"],
-            "options": {**plan.run.options, **key_values(given["options"], "--option"), **told},
-            "asking": msgspec.structs.replace(plan.run.asking, **asking),
-            "limit": given["limit"],
-            "stop_when": given["stop_when"],
-            "repeats": given["repeats"],
-            "budget": given["budget"],
-            "judge_price_in": given["judge_price_in"],
-            "judge_price_out": given["judge_price_out"],
-            "device": given["device"],
-            "dtype": given["dtype"],
-            "fresh": given["fresh"] or None,
-        },
-    )
-    return with_judging(plan, given)
+def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> Plan:
+    """The plan with what options say, some of which are options of the system."""
+    named = {name: given[name] for name in _OF_THE_SYSTEM if given[name] is not None}
+    options = plan_of(plan_file).run.options | key_values(given["run__options"], "--option") | named
+    return plan_from(plan_file, given, {"run": {"suite": suite, "options": options}})
 
 
 def _show(verdict: Any, format_: str, junit: str | None) -> None:

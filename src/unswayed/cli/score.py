@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import engine_options, format_option, with_engine
+from unswayed.cli._options import ENGINE, format_option, plan_from, plan_options
 
 _MEASURES = ("precision", "recall", "f1")
 
@@ -26,7 +26,7 @@ _MEASURES = ("precision", "recall", "f1")
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the interval.")
 @click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
-@engine_options
+@plan_options(ENGINE)
 @format_option
 def command(name: str, gold: str, pred: str, level: float, bootstrap: int, format_: str, **given: Any) -> None:
     """Print the score of the outputs in --pred under SCORER, with its interval.
@@ -42,10 +42,9 @@ def command(name: str, gold: str, pred: str, level: float, bootstrap: int, forma
     `unswayed list scorers` shows what else there is.
     """
     from unswayed.report.tables import render
-    from unswayed.run.plan import Plan
     from unswayed.stats import Resampling
 
-    with_engine(Plan(), given)
+    plan_from(None, given)
     settings = Resampling(level, bootstrap)
     special = {"sql": _sql, "correction": _correction}
     if name in special:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import engine_options, format_option, place_options, trust_option, with_engine
+from unswayed.cli._options import ENGINE, format_option, place_options, plan_from, plan_options, trust_option
 
 
 class _Studies(click.Group):
@@ -34,12 +34,11 @@ def command() -> None:
 def _command(name: str) -> click.Command:
     from unswayed.cli import debuggable
     from unswayed.report.study import studies
-    from unswayed.run.plan import Plan
 
     study = studies.get(name)
 
     def run(data: str, only: tuple[str, ...], format_: str, **given: Any) -> None:
-        with_engine(Plan(), given)
+        plan_from(None, given)
         click.echo(study().run(Path(data), only, given).text(format_))
 
     params: list[click.Parameter] = [
@@ -61,4 +60,4 @@ def _command(name: str) -> click.Command:
         ),
     ]
     made = click.Command(name, callback=run, params=params, help=study.__doc__)
-    return debuggable(trust_option(place_options(engine_options(format_option(made)))))
+    return debuggable(trust_option(place_options(plan_options(ENGINE)(format_option(made)))))

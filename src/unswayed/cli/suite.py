@@ -131,7 +131,7 @@ def import_(data: str, to: str, task: str | None, lang: str | None, format_in: s
     if (inputs or gold) and not versions:
         raise click.UsageError("--input and --gold go with --variant.")
     if versions:
-        options = ReadOptions(format=format_in, task=task, inputs=inputs, gold=gold)
+        options = ReadOptions(format=format_in, task=task, input=inputs, gold=gold)
         suite = import_versions(data, versions, to, options, lang, overwrite)
     elif format_in or Path(data).is_dir():
         suite = import_corpus(data, to, ReadOptions(format=format_in, task=task), lang, overwrite)

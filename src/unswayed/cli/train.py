@@ -137,7 +137,7 @@ def pair(data: str, inputs: tuple[str, ...], gold: str | None, overwrite: bool, 
     from unswayed.data import ReadOptions, read_examples
     from unswayed.papers.readin.pair import Pair
 
-    options = ReadOptions(task="classify", inputs=inputs, gold=gold)
+    options = ReadOptions(task="classify", input=inputs, gold=gold)
     Pair.train(read_examples(data, options), progress=True).save(Path(to), overwrite)
     _trained(to)
 
@@ -240,7 +240,7 @@ def hf(data: str, model: str, task: str | None, dev: str | None, overwrite: bool
     from unswayed.data import ReadOptions, read_examples, task_and_language
     from unswayed.lab.training.tuning import BY_TASK, tune_model
 
-    reading = ReadOptions(task=task, inputs=given.pop("inputs"), gold=given.pop("gold"))
+    reading = ReadOptions(task=task, input=given.pop("inputs"), gold=given.pop("gold"))
     kind = task_and_language(data, reading).task
     if kind not in BY_TASK:
         raise click.UsageError(f"There is nothing to learn for the task {kind}. Use --task: {', '.join(BY_TASK)}.")

@@ -7,56 +7,27 @@ from typing import Any
 
 import click
 
-from unswayed.cli._completion import operators
 from unswayed.cli._options import (
-    asking_options,
-    data_options,
-    engine_options,
+    ASKING,
+    DATA,
+    ENGINE,
     key_values,
     place_options,
+    plan_from,
     plan_option,
+    plan_options,
     secret_option,
-    split_list,
     trust_option,
-    with_engine,
 )
+from unswayed.run.plan import Plan
 
 
 @click.command("vary", short_help="Make a suite of variants of your data.")
 @click.argument("data", required=False, metavar="DATA")
-@click.option(
-    "--with",
-    "operators",
-    multiple=True,
-    metavar="OPERATOR",
-    shell_complete=operators,
-    help="An operator, a preset such as @typing, or a pattern such as keyboard/*. Repeatable.",
-)
+@plan_options("vary.operators")
 @click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="A parameter. Repeatable.")
-@click.option(
-    "--set",
-    "set_",
-    type=click.Choice(["each", "random", "hard"]),
-    help="each: variants from every operator. random: one from a random operator. hard: the one that the selector "
-    "does worst on.  [default: each]",
-)
-@click.option("--selector", metavar="SYSTEM", help="The system that selects the hard set, as in `run --system`.")
-@click.option(
-    "--draws",
-    type=click.IntRange(min=1),
-    help="Variants per example and operator. With --set random or hard: per example.  [default: 1]",
-)
-@click.option("--seed", type=int, help="Random seed. The same seed gives the same variants.  [default: 0]")
-@click.option(
-    "--turn",
-    type=click.Choice(["last-user", "first-user", "system", "all"]),
-    help="For chats: the messages to vary.  [default: last-user]",
-)
-@click.option("--field", "fields", multiple=True, metavar="FIELD", help="An input to vary. Default: the task's.")
-@click.option("--guard", metavar="DATA", help="Labelled training data. No variant gets a word that it contradicts.")
-@engine_options
-@asking_options
-@data_options
+@plan_options("vary.set vary.selector vary.options vary.draws vary.seed data.turn vary.fields vary.guard", ENGINE)
+@plan_options(*(f"vary.asking.{name}" for name in ASKING.split()), DATA)
 @secret_option
 @trust_option
 @place_options
@@ -99,35 +70,9 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
     _tell(in_other_languages([operator["name"] for operator in m.operators], m.languages))
 
 
-def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Any:
-    import msgspec
-
-    from unswayed.run.plan import read_plan
-
-    plan = with_engine(read_plan(plan_file), given)
-    plan = plan.with_(
-        "data",
-        {
-            "path": data,
-            "task": given["task"],
-            "language": given["lang"],
-            "format": given["format_in"],
-            "inputs": given["inputs"],
-            "gold": given["gold"],
-            "id": given["id_"],
-            "groups": given["groups"],
-            "cluster": given["cluster"],
-            "labels": split_list(given["labels"]),
-            "turn": given["turn"],
-            "encoding": given["encoding"],
-            "sheet": given["sheet"],
-        },
-    )
-    varied = {name: given[name] for name in ("draws", "seed", "fields", "selector", "guard")}
-    varied |= {"set": given["set_"], "options": key_values(given["options"], "--option")}
-    asking = {k: given[k] for k in ("batch_size", "concurrency", "retries", "canary", "rate") if given[k] is not None}
-    varied["asking"] = msgspec.structs.replace(plan.vary.asking, **asking)
-    return plan.with_("vary", {**varied, "operators": operator_specs(given["operators"], given["params"])})
+def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Plan:
+    specs = operator_specs(given["vary__operators"], given["params"])
+    return plan_from(plan_file, given, {"data": {"path": data}, "vary": {"operators": specs or None}})
 
 
 def operator_specs(names: tuple[str, ...], params: tuple[str, ...]) -> tuple[Any, ...]:

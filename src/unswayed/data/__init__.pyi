@@ -1,3 +1,4 @@
+from unswayed.base.options import ReadOptions
 from unswayed.data._checks import DataKind
 from unswayed.data._corpora import Corpus, CorpusFile, cache_folder, corpora, corpus_named, pull, sample_path
 from unswayed.data._read import (
@@ -11,7 +12,7 @@ from unswayed.data._read import (
     read_examples,
     task_and_language,
 )
-from unswayed.data._reader import Reader, ReadOptions, open_bytes, read_lines, readers, without_break
+from unswayed.data._reader import Reader, open_bytes, read_lines, readers, without_break
 from unswayed.data.jsonl import Jsonl
 from unswayed.data.squad import Squad, answer_at, is_squad
 from unswayed.data.table import (

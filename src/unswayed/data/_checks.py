@@ -31,9 +31,10 @@ from unswayed.base.language import (
     language_name,
     language_tag,
 )
+from unswayed.base.options import ReadOptions
 from unswayed.base.task import Task, guess_task, task_named
 from unswayed.base.values import Example, Json
-from unswayed.data._reader import Problem, ReadOptions
+from unswayed.data._reader import Problem
 from unswayed.storage.suite import LANGUAGE
 
 FREE_GOLDS = frozenset(("answer", "target", "completion", "response", "solution", "ideal", "expected"))

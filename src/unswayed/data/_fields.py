@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 
 from unswayed.base.chat import CHOICES, LETTERS, letter_of, lettered
 from unswayed.base.errors import DataError, nearest, option
+from unswayed.base.options import ReadOptions
 from unswayed.base.values import Example, Json
 from unswayed.data._forms import ChatForm, Form, TaggedForm, id_text, is_chat_record
-from unswayed.data._reader import Problem, Reader, ReadOptions, Record
+from unswayed.data._reader import Problem, Reader, Record
 
 _IDS = ("id", "guid", "uid", "idx")
 _GOLDS = (
@@ -59,7 +60,7 @@ class Fields:
                 options = self._options
                 if isinstance(record.get("inputs"), dict):
                     self._form = _Native(options)
-                elif not options.inputs and is_chat_record(record):
+                elif not options.input and is_chat_record(record):
                     self._form = ChatForm(record, options, path)
                 elif (tagged := TaggedForm(record, options)).fits(record, _GOLDS):
                     self._form = tagged
@@ -110,7 +111,7 @@ class _Native(Form):
         inputs = _required_field(record, "inputs")
         if not isinstance(inputs, dict) or not inputs:
             raise Problem(f"inputs must be texts by name, such as {{'text': …}}, not {inputs!r:.60}.")
-        inputs = {name: _text_field(inputs, name) for name in options.inputs or inputs}
+        inputs = {name: _text_field(inputs, name) for name in options.input or inputs}
         gold = _required_field(record, options.gold) if options.gold else record.get("gold")
         id = id_text(_required_field(record, options.id) if options.id else record.get("id"))
         groups = record.get("groups") or {}
@@ -139,14 +140,14 @@ class _Flat(Form):
         self._is_slu = self._is_slu and self.gold is not None
         self._has_answers = (self.gold or "").casefold() == "answers"
         listed = (name for name in _CHOICE_FIELDS if _listed_choices(first.get(name)))
-        self._choices = None if options.inputs else next(listed, None)
+        self._choices = None if options.input else next(listed, None)
         taken = {self._id, self.gold, self._choices}
-        self._inputs = options.inputs or _text_fields(first, taken, self._groups)
+        self._inputs = options.input or _text_fields(first, taken, self._groups)
         taken |= {*self._groups, *self._inputs, *(["slots"] if self._is_slu else [])}
         others = [name for name in first if name not in taken]
         by_name = self._inputs[0].casefold() in _SURE_TEXTS
         plain = by_name and (self.gold or "").casefold() not in _LESS_SURE_GOLDS and not others
-        if not (options.inputs and options.gold) and not plain:
+        if not (options.input and options.gold) and not plain:
             gold = f"the gold is {self.gold!r}" if self.gold else "there is no gold"
             by = "by the fields' names" if by_name or len(first) == 1 else "by the first row"
             left = f"; not read: {', '.join(others)}" if others else ""

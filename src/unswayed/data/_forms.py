@@ -15,9 +15,10 @@ import msgspec
 from unswayed.base.chat import calls_of, chat_inputs
 from unswayed.base.edits import to_bio
 from unswayed.base.errors import DataError, option
+from unswayed.base.options import ReadOptions
 from unswayed.base.values import Example, Inputs, Json
 from unswayed.data._checks import FREE_GOLDS
-from unswayed.data._reader import Problem, ReadOptions, Record, read_lines
+from unswayed.data._reader import Problem, Record, read_lines
 
 _TOKENS = ("tokens", "words")
 _TAGS = ("tags", "ner_tags", "slots", "ner", "labels", "iob_tags", "bio_tags")
@@ -129,15 +130,15 @@ class TaggedForm(Form):
 
     def __init__(self, record: Record, options: ReadOptions) -> None:
         super().__init__(options)
-        one = options.inputs if len(options.inputs) == 1 else ()
-        names = [name for name in _TOKENS if options.inputs in ((), (name,))]
+        one = options.input if len(options.input) == 1 else ()
+        names = [name for name in _TOKENS if options.input in ((), (name,))]
         self._tokens = next((name for name in (*names, *one) if _are_tokens(record.get(name))), None)
         self._studio = not self._tokens and isinstance(record.get("data"), dict)
         self._studio = self._studio and isinstance(record.get("annotations"), list)
         holder = record["data"] if self._studio else record
         texts = [name for name, value in holder.items() if isinstance(value, str)]
-        self._text = next((name for name in (one if options.inputs else _TEXTS) if name in texts), None)
-        if self._text is None and not options.inputs and len(texts) == 1:
+        self._text = next((name for name in (one if options.input else _TEXTS) if name in texts), None)
+        if self._text is None and not options.input and len(texts) == 1:
             self._text = texts[0]
         self._spans = self._tags = None
         if not self._tokens and not self._studio:

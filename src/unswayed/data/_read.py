@@ -16,12 +16,13 @@ import msgspec
 
 from unswayed.base.errors import DataError, UsageError, nearest, option
 from unswayed.base.ids import content_id, file_hash
+from unswayed.base.options import ReadOptions
 from unswayed.base.task import Task, task_named
 from unswayed.base.values import Example, Json, Variant
 from unswayed.data._checks import Checks, DataKind, LabelCounts, TaskGuess, data_kind, guess_data_task, with_languages
 from unswayed.data._fields import KNOWN_FIELDS, Fields
 from unswayed.data._forms import naming_of
-from unswayed.data._reader import Problem, ReadBlock, Reader, ReadOptions, readers
+from unswayed.data._reader import Problem, ReadBlock, Reader, readers
 from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 
 _GUESSED_ROWS = 200  # examples of a file looked at to guess the task and the language
@@ -166,7 +167,7 @@ def _open_memory(data: object, options: ReadOptions) -> _OpenSource:
     # What messages call the data, as they call a file by its path.
     place = Path("<examples>" if isinstance(data, (Sequence, Iterator)) else f"<{type(data).__name__}>")
     fields = Fields(options)
-    used = {*options.inputs, options.gold, options.id, *options.groups, *KNOWN_FIELDS}
+    used = {*options.input, options.gold, options.id, *options.groups, *KNOWN_FIELDS}
     names = Counter(map(str, data.columns if _library_of(data) == "pandas" and hasattr(data, "columns") else ()))
     twice = next((name for name, count in names.items() if count > 1 and name in used), None)
     if twice is not None:
@@ -387,7 +388,7 @@ def _version_from_column(
     fields = task.texts(clean[0].inputs)
     if len(fields) != 1:
         raise UsageError(f"The examples have the texts {', '.join(fields)}, and a column holds one. Use files.")
-    reading = msgspec.structs.replace(options, inputs=(column,), task="text")
+    reading = msgspec.structs.replace(options, input=(column,), task="text")
     rows = read_examples(path, reading)
     return {
         old.row: msgspec.structs.replace(old, inputs={**old.inputs, fields[0]: new.inputs[column]})

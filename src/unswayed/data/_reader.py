@@ -16,11 +16,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple, cast
 
-import msgspec
-
-from unswayed.base.chat import Turn
 from unswayed.base.errors import DataError, StoredFileError, UnknownName, option
 from unswayed.base.language import UNSURE, identifier_installed, identify
+from unswayed.base.options import ReadOptions
 from unswayed.base.registry import Registry
 from unswayed.base.values import Example, Variant
 from unswayed.storage.untrusted_files import MOST_LINE, bounded_lines, open_regular
@@ -53,34 +51,6 @@ _BYTE_ORDER_MARKS = {
 }  # fmt: skip
 _NEAR_DISORDER, _WIDER_DISORDER, _CLEAR_LEAD = 0.03, 0.15, 0.2  # in disorder, and in likeness to a language
 _COMMON_SHARE = 0.95
-
-
-class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user says about their data; what they leave out is guessed.
-
-    Example: `unswayed.ReadOptions(inputs=("utterance",), gold="intent")`.
-    """
-
-    format: str | None = None  # a reader's name
-    task: str | None = None
-    inputs: tuple[str, ...] = ()  # fields that hold the texts
-    gold: str | None = None
-    id: str | None = None
-    groups: tuple[str, ...] = ()  # fields whose values are slices
-    labels: tuple[str, ...] | None = None  # all labels that there may be
-    turn: Turn = "last-user"  # the messages of a chat that are varied
-    encoding: str | None = None  # of a file of text that is not UTF-8
-    sheet: str | None = None  # of a workbook
-
-    def chosen_fields(self) -> dict[str, tuple[str, ...]]:
-        """The fields that the caller chose, by the option that did, in the caller's spelling."""
-        chosen = {
-            option("input"): self.inputs,
-            option("gold"): (self.gold,) if self.gold else (),
-            option("id"): (self.id,) if self.id else (),
-            f"{option('group', 'groups')} or {option('cluster')}": self.groups,
-        }
-        return {name: fields for name, fields in chosen.items() if fields}
 
 
 class Problem(Exception):

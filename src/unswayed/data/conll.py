@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unswayed.base.errors import DataError, UsageError, option
+from unswayed.base.options import ReadOptions
 from unswayed.base.values import Example, Json
 from unswayed.data._forms import bio_tags, is_bio_tag, join_tokens
-from unswayed.data._reader import Problem, Reader, ReadOptions, open_bytes, read_lines, without_break
+from unswayed.data._reader import Problem, Reader, open_bytes, read_lines, without_break
 
 SUFFIXES = (".conll", ".conllu", ".conllup", ".conll03", ".conll2003", ".iob", ".iob2", ".bio", ".bioes")
 _OTHER_SUFFIXES = (".txt", ".tsv", ".testa", ".testb", ".train", ".dev", ".test", "")  # which such files have too
@@ -168,10 +169,10 @@ def _guess_layout(head: Sequence[tuple[int, str]], options: ReadOptions, path: P
     named = next((found[1].split() for _, line in head if (found := _COLUMNS.match(line))), [])
     names = {name.upper(): at for at, name in enumerate(named or (_U_COLUMNS if numbered and width == 10 else ()))}
     word = names.get("FORM", int(numbered))
-    if len(options.inputs) > 1:
+    if len(options.input) > 1:
         raise UsageError(f"{path}: the words are in one column. Name one with {option('input')}.")
-    if options.inputs:
-        word = _chosen_column(options.inputs[0], names, width, option("input"), path)
+    if options.input:
+        word = _chosen_column(options.input[0], names, width, option("input"), path)
     if word >= width:
         raise DataError(f"the words should be in column {word + 1}, but there are {width}.", path, head[0][0])
     if options.gold:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from unswayed.base.errors import DataError, MissingExtra, UnknownName, UsageError, option
+from unswayed.base.options import ReadOptions
 from unswayed.data._fields import RecordReader
-from unswayed.data._reader import MAX_UNPACKED_RATIO, UNPACKED_BYTES, ReadOptions, Record, open_bytes
+from unswayed.data._reader import MAX_UNPACKED_RATIO, UNPACKED_BYTES, Record, open_bytes
 from unswayed.data.table import refuse_repeated
 
 

@@ -10,9 +10,10 @@ import msgspec
 
 from unswayed.base.errors import DataError, nearest
 from unswayed.base.ids import decode
+from unswayed.base.options import ReadOptions
 from unswayed.data._fields import RecordReader
 from unswayed.data._forms import naming_of
-from unswayed.data._reader import ReadOptions, Record, as_data_errors, open_bytes
+from unswayed.data._reader import Record, as_data_errors, open_bytes
 from unswayed.storage.parquet import ROWS_AT_ONCE, bounded
 from unswayed.storage.untrusted_files import read_bounded
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import msgspec
 
 from unswayed.base.errors import DataError
+from unswayed.base.options import ReadOptions
 from unswayed.data._fields import RecordReader
 from unswayed.data._forms import json_problem, record_of
-from unswayed.data._reader import ReadOptions, Record, open_bytes, read_lines
+from unswayed.data._reader import Record, open_bytes, read_lines
 from unswayed.data.jsonl import SPLITS, WRAPPED
 
 _ROW_FIELDS = ("data", "rows", "examples", "items", "records", "instances", "samples")

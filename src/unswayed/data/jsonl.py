@@ -9,10 +9,11 @@ from pathlib import Path
 
 import msgspec
 
+from unswayed.base.options import ReadOptions
 from unswayed.base.values import Example
 from unswayed.data._fields import Fields, RecordReader
 from unswayed.data._forms import json_object
-from unswayed.data._reader import ReadBlock, ReadOptions, open_bytes, read_line_blocks, suffix_of
+from unswayed.data._reader import ReadBlock, open_bytes, read_line_blocks, suffix_of
 
 # one object that holds the rows in a list, such as {"version": 1, "data": [{…}]}
 WRAPPED = re.compile(

@@ -9,10 +9,11 @@ import msgspec
 
 from unswayed.base.errors import DataError
 from unswayed.base.ids import decode
+from unswayed.base.options import ReadOptions
 from unswayed.base.values import Json
 from unswayed.data._fields import RecordReader
 from unswayed.data._forms import naming_of
-from unswayed.data._reader import ReadOptions, Record, as_data_errors
+from unswayed.data._reader import Record, as_data_errors
 from unswayed.storage.parquet import read_batches, read_metadata
 
 

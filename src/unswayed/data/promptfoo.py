@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from unswayed.base.errors import DataError, MissingExtra
+from unswayed.base.options import ReadOptions
 from unswayed.base.values import Example, Json
-from unswayed.data._reader import Problem, Reader, ReadOptions, open_bytes
+from unswayed.data._reader import Problem, Reader, open_bytes
 
 _EXACT = ("equals",)
 _CONTAINS = ("contains", "icontains", "contains-any", "icontains-any")
@@ -60,7 +61,7 @@ def _example_of(number: int, test: Json, options: ReadOptions) -> Example:
     if not isinstance(given, Mapping) or not given:
         raise Problem(f"test {number} has no vars, such as {{question: …}}")
     inputs = {}
-    for name in options.inputs or tuple(name for name in given if name not in (options.gold, *options.groups)):
+    for name in options.input or tuple(name for name in given if name not in (options.gold, *options.groups)):
         if name not in given:
             raise Problem(f"test {number} has no variable {name!r}")
         value = str(given[name]) if isinstance(given[name], bool | int | float) else given[name]

@@ -7,8 +7,9 @@ from itertools import zip_longest
 from pathlib import Path
 
 from unswayed.base.errors import DataError
+from unswayed.base.options import ReadOptions
 from unswayed.base.values import Example
-from unswayed.data._reader import Reader, ReadOptions, read_lines
+from unswayed.data._reader import Reader, read_lines
 
 _FILES = ("seq.in", "seq.out", "label")
 

@@ -9,8 +9,9 @@ import msgspec
 
 from unswayed.base.errors import DataError
 from unswayed.base.ids import decode
+from unswayed.base.options import ReadOptions
 from unswayed.base.values import Example, Json
-from unswayed.data._reader import Reader, ReadOptions, open_bytes, read_lines
+from unswayed.data._reader import Reader, open_bytes, read_lines
 
 
 class _SquadAnswer(msgspec.Struct):

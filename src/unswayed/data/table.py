@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unswayed.base.errors import DataError, UnknownName
+from unswayed.base.options import ReadOptions
 from unswayed.data._fields import RecordReader
-from unswayed.data._reader import ReadOptions, Record, read_lines, suffix_of, without_break
+from unswayed.data._reader import Record, read_lines, suffix_of, without_break
 from unswayed.data.conll import looks_like_conll
 
 _LONGEST_CELL = (1 << 31) - 1  # the csv module's own limit is 128 kB

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from unswayed.base.options import ReadOptions
 from unswayed.base.values import Example
-from unswayed.data._reader import Reader, ReadOptions, read_lines, without_break
+from unswayed.data._reader import Reader, read_lines, without_break
 from unswayed.data.conll import looks_like_conll
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from unswayed.api import carry_out
-from unswayed.measure.comparison.runs import compare_by
+from unswayed.measure import compare
 from unswayed.report.ci import write_comment
 from unswayed.report.compare_page import write_comparison
 from unswayed.report.html import write_report
@@ -63,7 +63,7 @@ def check_pull_request(
 def _compared(plan: Plan, base: Path, run: Run, folder: Path) -> tuple[str, int]:
     if Run(base).suite.id != run.suite.id:
         return "The data or the operators changed, so there is no comparison with the main branch.", 0
-    found = compare_by(plan, base, run.path)
+    found = compare(base, run.path, plan=plan)
     write_comparison(found, folder / "compare.html")
     write_comparison_junit(folder / "compare.xml", found)
     head, *_ = found.sentences

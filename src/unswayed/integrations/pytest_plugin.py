@@ -10,6 +10,7 @@ import pytest
 
 if TYPE_CHECKING:
     from unswayed.measure.results import Results
+    from unswayed.run.plan import PlanLike
 
 
 class Checker:
@@ -20,30 +21,33 @@ class Checker:
         self._count = 0
 
     def check(
-        self, system: str | Callable[..., Any], data: object, operators: str | Sequence[str], *, draws: int = 1,
-        seed: int = 0, task: str | None = None, language: str | None = None, scores: Sequence[str] = (),
-        fail_under: Mapping[str, float] | None = None, max_drop: float | dict[str, float] | None = None,
-        max_flips: float | dict[str, float] | None = None, gate_on: str = "value", **fields: Any,
+        self, system: str | Callable[..., Any], data: object, operators: str | Sequence[str] = (), *,
+        input: str | Sequence[str] | None = None, gold: str | None = None, task: str | None = None,
+        language: str | None = None, draws: int | None = None, seed: int | None = None,
+        scores: str | Sequence[str] | None = None, fail_under: Mapping[str, float] | None = None,
+        max_drop: float | Mapping[str, float] | None = None, max_flips: float | Mapping[str, float] | None = None,
+        plan: PlanLike = None,
     ) -> Results:  # fmt: skip
         """Varies `data` with `operators`, runs `system`, and fails the test if a gate is not met.
 
-        `data`, and `fields` such as `input` and `gold`, are as in `unswayed.check`: a path, examples, a DataFrame.
-        Returns the results, for further assertions.
+        `data`, `input` … `scores` and `plan` are as in `unswayed.check`; `fail_under`, `max_drop` and `max_flips` are
+        gates. Returns the results, for further assertions.
         """
         from unswayed.api import carry_out
         from unswayed.report.tables import render
         from unswayed.run.making import make_suite
-        from unswayed.run.plan import GatePlan, MeasurePlan, Plan
+        from unswayed.run.plan import plan_of
 
         __tracebackhide__ = True
         self._count += 1
         folder = self._folder / str(self._count)
+        gates = {"gate": {"fail_under": fail_under, "max_drop": max_drop, "max_flips": max_flips}}
+        made = plan_of(plan_of(plan, gates), scores=scores)
         suite = make_suite(
-            data, operators, to=folder / "suite", draws=draws, seed=seed, task=task, language=language, **fields
-        )
-        gate = GatePlan(fail_under=dict(fail_under or {}), max_drop=max_drop, max_flips=max_flips, on=gate_on)  # type: ignore[arg-type]
-        plan = Plan(measure=MeasurePlan(scores=tuple(scores)), gate=gate)
-        verdict = carry_out(plan, folder, system=system, suite=suite)
+            data, operators, input=input, gold=gold, task=task, language=language, draws=draws, seed=seed,
+            to=folder / "suite", plan=made,
+        )  # fmt: skip
+        verdict = carry_out(made, folder, system=system, suite=suite)
         if verdict.exit_code:
             reasons = (
                 verdict.results.sanity + [gate.sentence for gate in verdict.gates if not gate.passed] + verdict.warnings

@@ -18,8 +18,8 @@ from unswayed.base.values import Estimate, Json
 from unswayed.data import read_lines, without_break
 from unswayed.measure.definitions import estimate_of
 from unswayed.measure.set_scores import SetScore
+from unswayed.run.plan import in_use
 from unswayed.run.scoring import scored_by
-from unswayed.run.workers import in_use
 from unswayed.score import Scorer, scorers
 from unswayed.stats import Array, Mean, Observations, Question, Resampling, estimates, sign
 from unswayed.storage.suite import Suite

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from math import isfinite
-from typing import get_args
 
 import msgspec
 
@@ -17,7 +15,7 @@ from unswayed.measure.measuring import measure_run
 from unswayed.measure.precision import not_reached
 from unswayed.measure.questions import slice_key
 from unswayed.measure.results import Results
-from unswayed.run.plan import GateOn, Plan
+from unswayed.run.plan import GateOn, GatePlan, Plan
 from unswayed.run.record import Run
 from unswayed.run.spending import money
 from unswayed.storage.answers import Asked
@@ -25,7 +23,6 @@ from unswayed.storage.suite import Suite
 
 AT_LEAST = ("clean", "average", "worst", "cvar", "consistency", "noticed")
 AT_MOST = ("drop", "flips")
-_ENDS = get_args(GateOn)
 _ROUNDING = 1e-12  # 0.9 - 0.8 is a hair more than 0.1
 
 
@@ -55,44 +52,16 @@ class GateResult(msgspec.Struct, frozen=True):
     sentence: str
 
 
-Limits = float | str | Mapping[str, object] | Iterable[str] | None
-_SCORE_LIMIT = "[SET:]MEASURE=LIMIT, such as worst=0.60 or keyboard/adjacent:worst=0.60"
-_SET_LIMIT = "[SET:]LIMIT, such as 0.1 or keyboard/adjacent:0.1"
-
-
-def gates_of(
-    fail_under: Limits = None, max_drop: Limits = None, max_flips: Limits = None, on: GateOn = "value",
-) -> list[Gate]:  # fmt: skip
-    """The gates that were asked for, from texts as at the command line or from mappings from name to limit."""
-    if on not in _ENDS:
-        raise UnknownName("figure to gate on", on, _ENDS)
+def gates_of(plan: GatePlan) -> list[Gate]:
+    """The gates of a plan."""
     gates = []
-    for name, limit in score_limits(fail_under).items():
+    for name, limit in plan.fail_under.items():
         set_, measure = split_measure(name)
-        gates.append(Gate(_known(measure), limit, on, set_ or "all"))
-    for measure, limits in (("drop", max_drop), ("flips", max_flips)):
-        gates += [Gate(measure, limit, on, set_) for set_, limit in set_limits(limits).items()]
+        gates.append(Gate(_known(measure), limit, plan.on, set_ or "all"))
+    for measure, limits in (("drop", plan.max_drop), ("flips", plan.max_flips)):
+        of = limits if isinstance(limits, dict) else {} if limits is None else {"all": limits}
+        gates += [Gate(measure, limit, plan.on, set_) for set_, limit in of.items()]
     return gates
-
-
-def score_limits(given: Limits) -> dict[str, float]:
-    """From `[SET:]MEASURE` to limit."""
-    return limits_of(given, "=", _SCORE_LIMIT)
-
-
-def set_limits(given: Limits) -> dict[str, float]:
-    """From set to limit; "all" is the set of all variants."""
-    return {set_ or "all": limit for set_, limit in limits_of(given, ":", _SET_LIMIT).items()}
-
-
-def limits_of(given: Limits, mark: str, usage: str) -> dict[str, float]:
-    if given is None:
-        return {}
-    if isinstance(given, Mapping):
-        return {str(name): _number(str(name), limit, usage) for name, limit in given.items()}
-    texts = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    pairs = [split_limit(str(text), mark) for text in texts]
-    return {name: _number(name, limit, usage) for name, limit in pairs}
 
 
 def _known(name: str) -> str:
@@ -103,17 +72,6 @@ def _known(name: str) -> str:
     if name not in AT_LEAST:
         raise UnknownName("measure to gate on", name, AT_LEAST)
     return name
-
-
-def _number(name: str, value: object, usage: str) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = float("nan")
-    if isinstance(value, bool) or not isfinite(number):
-        whose = f" of {name!r}" if name else ""
-        raise UsageError(f"The limit{whose} must be a number, not {value!r:.80}. Write {usage}.")
-    return number
 
 
 def check_sets(gates: Iterable[Gate], suite: Suite) -> None:
@@ -192,22 +150,11 @@ class Verdict(msgspec.Struct, frozen=True):
     session: Asked | None = None  # what was asked for it, and which answers were used again
 
 
-def measured_by(run: Run, plan: Plan) -> Results:
-    """The measures of a run as the plan says."""
-    measured = plan.measure
-    return measure_run(
-        run, measured.scores, measured.level, measured.bootstrap, measured.seed, engine=plan.engine,
-        sanity=measured.sanity, missing=measured.missing, extract=measured.extract,
-        equivalent=measured.equivalent, rubric=measured.rubric, agreement=measured.agreement, cluster=measured.cluster,
-        weigh=measured.weigh, worst_of=measured.worst_of, within=measured.within,
-    )  # fmt: skip
-
-
 def judge(run: Run, plan: Plan) -> Verdict:
     """Measures a run and holds it against the plan's gates; asks the system nothing."""
     measured, gate = plan.measure, plan.gate
-    results = measured_by(run, plan)
-    asked = gates_of(gate.fail_under, gate.max_drop, gate.max_flips, gate.on)
+    results = measure_run(run, plan)
+    asked = gates_of(gate)
     known = sets_of(run.suite) if any(gate.set != "all" for gate in asked) else None
     gates = check_gates(results, asked, known, measured.missing == "bounds")
     warnings = [*(run.session.warnings if run.session else ()), *results.validity["warnings"]]
@@ -237,9 +184,11 @@ def judge(run: Run, plan: Plan) -> Verdict:
         )
     if results.sanity:
         exit_code = NothingEvaluated.exit_code
-        accept = option("no-sanity", "sanity")
-        accept += "False" if accept.endswith("=") else ""
-        warnings.insert(0, f"Nothing was concluded, as the set-up looks broken. {accept} accepts it as it is.")
+        warnings.insert(
+            0,
+            "Nothing was concluded, as the set-up looks broken. "
+            f"{option('no-sanity', value='False')} accepts it as it is.",
+        )
     return Verdict(results, gates, warnings, exit_code, run.session)
 
 
@@ -263,12 +212,6 @@ def split_measure(text: str) -> tuple[str, str]:
     """The set and the measure of `[SET:]MEASURE`. A measure has no colon, so a set's name may have some."""
     set_, _, measure = text.rpartition(":")
     return set_.strip(), measure.strip()
-
-
-def split_limit(text: str, marks: str) -> tuple[str, str]:
-    """What comes before and after the last of `marks`; a number has none of them, so the names before it may."""
-    at = max(map(text.rfind, marks))
-    return text[: max(at, 0)].strip(), text[at + 1 :].strip()
 
 
 def sets_named(text: str, known: Known) -> list[Named]:

@@ -10,13 +10,14 @@ import msgspec
 import numpy as np
 
 from unswayed.base.errors import NothingEvaluated, UsageError
+from unswayed.base.options import options_in_plan
 from unswayed.base.task import Task
 from unswayed.base.values import Json
 from unswayed.measure.definitions import Way, tries_of, way_of
 from unswayed.measure.judging import cited
 from unswayed.measure.naming import naming
 from unswayed.measure.people import measure_people, person_of
-from unswayed.measure.precision import check_within, stop_rules, within_margin
+from unswayed.measure.precision import stop_rules, within_margin
 from unswayed.measure.questions import (
     ALL,
     GRID,
@@ -41,11 +42,9 @@ from unswayed.measure.stored_blocks import stored_blocks
 from unswayed.measure.table_reader import joined_outputs, read_table
 from unswayed.measure.validity import FILLS, Validity, as_wrong
 from unswayed.run.block import Answered, Block, in_blocks
-from unswayed.run.plan import MeasurePlan, Missing, Weigh, from_arguments, listed
+from unswayed.run.plan import Engine, MeasurePlan, Plan, PlanLike, plan_of
 from unswayed.run.record import Run
-from unswayed.run.workers import Engine
 from unswayed.score import Comparing, Match, Scorer, comparing_for, scorers
-from unswayed.stats import Resampling
 from unswayed.storage.suite import Suite
 
 
@@ -73,45 +72,29 @@ def run_of(run: Runlike | Results | str | Path) -> Runlike:
     return run
 
 
-def measure_run(
-    run: Runlike | str | Path, scores: str | Sequence[str] | None = None, level: float = 0.95, bootstrap: int = 10_000,
-    seed: int = 0, groups: str | Sequence[str] | None = None, engine: Engine | None = None, stored: bool = True,
-    sanity: bool = True, missing: Missing = "leave", extract: str = "", equivalent: str = "", rubric: str | None = None,
-    agreement: str | None = None, cluster: str | None = None, weigh: Weigh = "examples", worst_of: int | None = None,
-    within: float | None = None,
-) -> Results:  # fmt: skip
+@options_in_plan(Plan, "measure", "engine")
+def measure_run(run: Runlike | str | Path, plan: PlanLike = None) -> Results:
     """All measures of a run, which is a `Run` or the path of its folder.
 
-    Example: `unswayed.measure_run("run/").worst`.
+    Example: `unswayed.measure_run("run/", {"measure": {"scores": ["macro_f1"], "level": 0.9}}).worst`.
 
-    The first of `scores` is the main one; by default they are the task's. `groups` are the slices to cut, all by
-    default. Results are stored with the run and used again until its outputs, the scores or the settings change;
-    `stored=False` measures anew and stores nothing. `sanity=False` looks for no signs of a broken set-up. `missing`
-    says how outputs that failed count, and `extract`, `equivalent`, `rubric` and `agreement` what of an answer is
-    compared, as in `MeasurePlan`. `cluster` is a field of the data whose examples belong together, such as the
-    questions on one paragraph. `weigh="variants"` gives every variant, not every example, the same weight. `worst_of`
-    is the number of variants that `worst` is of: three by default, or as many as there are. `within` is a margin, such
-    as 0.02, that the drop is tested to lie in. Raises NothingEvaluated if there is no output to measure.
+    Results are stored with the run and used again until its outputs, the scores or the settings change. Raises
+    NothingEvaluated if there is no output to measure.
     """
-    plan = from_arguments(
-        MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed, sanity=sanity,
-        missing=missing, extract=extract, equivalent=equivalent, rubric=rubric, agreement=agreement, cluster=cluster,
-        weigh=weigh, worst_of=worst_of, within=within,
-    )  # fmt: skip
-    check_within(plan.within)
-    Resampling(plan.level, plan.bootstrap, plan.seed)
-    run = run_of(run)
-    plan = with_cluster(plan, run.suite)
-    with comparing_for(run.suite, plan.extract, plan.equivalent, plan.rubric).cache_in_run(folder_of(run)) as comparing:
-        used = with_parts(scorers_for(run.suite.task, plan.scores, comparing), run.suite)
-        groups, judged = None if groups is None else list(listed(groups)), cited(plan.agreement, comparing)
-        decided = decided_by(run, used, plan, groups, comparing) if stored else None
+    made = plan_of(plan)
+    engine, measured, run = made.engine_in_use, made.measure, run_of(run)
+    measured = with_cluster(measured, run.suite)
+    rules = measured.extract, measured.equivalent, measured.rubric
+    with comparing_for(run.suite, *rules).cache_in_run(folder_of(run)) as comparing:
+        used = with_parts(scorers_for(run.suite.task, measured.scores, comparing), run.suite)
+        judged = cited(measured.agreement, comparing)
+        decided = decided_by(run, used, measured, comparing) if measured.stored else None
         results = find(run, decided) if decided is not None and isinstance(run, Run) else None
         if results is None:
-            results = _measured(run, used, groups, engine, stored, comparing, plan)
+            results = _measured(run, used, engine, comparing, measured)
             if decided is not None and isinstance(run, Run):
                 keep(run, decided, results)
-    sanity_found = results.sanity if plan.sanity else []
+    sanity_found = results.sanity if measured.sanity else []
     return msgspec.structs.replace(results, sanity=sanity_found, agreement=judged).of_run(run)
 
 
@@ -151,10 +134,7 @@ def blocks_of(run: Runlike, comparing: Comparing, *others: Runlike) -> Iterator[
             yield block if due is None or due.all() else block.only(due)
 
 
-def _measured(
-    run: Runlike, used: Sequence[Scorer], groups: list[str] | None, engine: Engine | None, stored: bool,
-    comparing: Comparing, plan: MeasurePlan,
-) -> Results:  # fmt: skip
+def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: Comparing, plan: MeasurePlan) -> Results:
     suite = run.suite
     if (sample := getattr(run, "sample", None)) is not None and not sample.examples:
         raise NothingEvaluated(
@@ -163,7 +143,7 @@ def _measured(
     spill = Spill()
     validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill)
     sanity = Sanity(suite.task, suite.manifest.labels, comparing)
-    with KeptScores([run] if stored else [], engine) as kept:
+    with KeptScores([run] if plan.stored else [], engine) as kept:
         pairs, notes = PairCodes(used, suite.task, kept), PromptNotes()
         serving = Serving(plan.level) if isinstance(run, Run) and "requests" in run.used() else None
         read = blocks_of(run, comparing)
@@ -175,7 +155,7 @@ def _measured(
         validity.check(table)
         check_cluster(table.values, plan.cluster)
         way = way_of(table.most_tries, plan.weigh, plan.worst_of)
-        slices, warnings = slices_of(table, groups, plan.cluster)
+        slices, warnings = slices_of(table, plan.groups, plan.cluster)
         warnings += [said for scorer in used for said in rare_classes(table, scorer)]
         main = used[0] if used else None
         runs, how = [(table, run.identity)], decisive(plan, way)

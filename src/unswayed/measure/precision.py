@@ -248,12 +248,6 @@ def not_reached(results: Results, rules: Sequence[str]) -> list[str]:
 _POWER = 0.8
 
 
-def check_within(within: float | None) -> None:
-    """Raises if a margin is not a number above zero."""
-    if within is not None and not 0 < within < float("inf"):
-        raise UsageError(f"{option('within')} must be a number above 0, such as 0.02, not {within}.")
-
-
 def within_margin(
     questions: Questions, operators: list[str], margin: float, level: float, anytime: bool = False,
     filled: Sequence[Questions] = (),

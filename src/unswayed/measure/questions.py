@@ -279,7 +279,9 @@ def check_suite(suite: Suite, cluster: str | None, worst_of: int | None) -> None
         way_of(max((len(set(map(content_id, inputs))) for inputs in same), default=0), worst_of=worst_of)
 
 
-def slices_of(table: RunTable, wanted: list[str] | None, cluster: str | None = None) -> tuple[list[Slice], list[str]]:
+def slices_of(
+    table: RunTable, wanted: Sequence[str] | None, cluster: str | None = None
+) -> tuple[list[Slice], list[str]]:
     """The slices of the wanted keys, all but the clusters by default; and a sentence for each key cut short."""
     for key in wanted or ():
         if key not in table.values:

@@ -29,10 +29,9 @@ from unswayed.measure.naming import VERSION as NAMING
 from unswayed.measure.results import Results
 from unswayed.measure.sanity import VERSION as SANITY
 from unswayed.measure.spread import VERSION as SPREAD
-from unswayed.run.plan import MeasurePlan
+from unswayed.run.plan import Engine, MeasurePlan, in_use
 from unswayed.run.record import Run
 from unswayed.run.scoring import scored_by
-from unswayed.run.workers import Engine, in_use
 from unswayed.score import Comparing, Scorer
 from unswayed.stats import Array
 from unswayed.storage.answers import AnswerStore
@@ -59,7 +58,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     stop_when: list[str]
     scores: list[str]
     compared: str
-    measured: MeasurePlan
+    measured: dict[str, Json]
     groups: list[str] | None
     versions: dict[str, str]
 
@@ -77,9 +76,7 @@ class _File(msgspec.Struct, frozen=True):
     kept: list[_Measurement]
 
 
-def decided_by(
-    run: object, used: Sequence[Scorer], plan: MeasurePlan, groups: list[str] | None, comparing: Comparing
-) -> Decided | None:
+def decided_by(run: object, used: Sequence[Scorer], plan: MeasurePlan, comparing: Comparing) -> Decided | None:
     """What decides the results of a run in a folder; None if that can't be known, so that nothing is kept."""
     if not isinstance(run, Run) or own_key() is None:
         return None
@@ -88,6 +85,9 @@ def decided_by(
     compared = comparing.decides
     if len(scores) < len(codes) or compared is None:
         return None
+    others = msgspec.structs.replace(plan, scores=(), sanity=True, agreement=None)
+    measured = msgspec.json.decode(msgspec.json.encode(others))
+    del measured["groups"], measured["stored"]  # the others that were replaced change no number
     with AnswerStore.reader(run.path) as store:
         outputs = store.content()
     return Decided(
@@ -100,8 +100,8 @@ def decided_by(
         stop_when=run.manifest.stop_when,
         scores=scores,
         compared=compared,
-        measured=msgspec.structs.replace(plan, scores=(), sanity=True, agreement=None),  # these change no number
-        groups=groups,
+        measured=measured,
+        groups=None if plan.groups is None else list(plan.groups),
         versions={
             "unswayed": VERSION,
             "measures": str(DEFINITIONS),

@@ -9,31 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from unswayed.base.options import Option, options_of
 from unswayed.base.secrets import masked_spec
 from unswayed.base.values import Json
+from unswayed.run.plan import Plan
 from unswayed.systems.model_folder import trusted_hashes
 
 if TYPE_CHECKING:
     from unswayed.run.record import Run
 
-# Fields whose option has another name; all others are called as the field is.
-NAMED = {
-    ("data", "language"): "lang",
-    ("data", "format"): "format-in",
-    ("data", "inputs"): "input",
-    ("data", "groups"): "group",
-    ("vary", "fields"): "field",
-    ("vary", "options"): "option",
-    ("run", "options"): "option",
-    ("measure", "scores"): "score",
-    ("gate", "on"): "gate-on",
-    ("engine", "name"): "engine",
-}
 # Fields that change no number: how stored answers are used, how fast and how patiently a system is asked.
 LEFT_OUT = {
     *(("run", name) for name in ("fresh", "secret_env", "suite", "system")),
-    *(("asking", name) for name in ("canary", "backoff", "give_up", "rate")),
+    *((section, "asking", name) for section in ("vary", "run") for name in ("canary", "backoff", "give_up", "rate")),
     ("data", "path"),
+    ("measure", "stored"),
     ("engine", "gpus"),
 }
 FLAGS = (
@@ -83,48 +73,46 @@ def _with_own_files(run: Run, plan: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _words(plan: Mapping[str, Any], sections: tuple[str, ...]) -> Iterator[str]:
-    for section in sections:
-        for field, value in plan.get(section, {}).items():
-            if field == "asking":
-                yield from _words({"asking": value}, ("asking",))
-            elif field == "operators":
-                yield from _operators(value)
-            elif (section, field) not in LEFT_OUT:
-                yield from _option(section, field, value)
+    """The options of some sections, as the command line takes them."""
+    declared = options_of(Plan)
+    given = [((section, field), value) for section in sections for field, value in plan.get(section, {}).items()]
+    for path, value in given:
+        if path == ("vary", "operators"):
+            named: list[dict[str, Any]] = [{"name": op} if isinstance(op, str) else op for op in value]
+            yield from (word for op in named for word in ("--with", op["name"]))
+            for op in named:
+                for key, item in op.get("params", {}).items():
+                    yield from ("--param", f"{op['name']}:{key}={_value(item)}")
+        elif isinstance(value, dict) and path not in declared:  # a table of options, such as run.asking
+            for field, item in value.items():
+                if (*path, field) not in LEFT_OUT:
+                    yield from _option(declared[(*path, field)], item)
+        elif path not in LEFT_OUT:
+            yield from _option(declared.get(path) or declared["run", path[1]], value)  # a selector has a device, too
 
 
-def _operators(operators: list[Json]) -> Iterator[str]:
-    named: list[dict[str, Any]] = [{"name": op} if isinstance(op, str) else op for op in operators]
-    for op in named:
-        yield from ("--with", op["name"])
-    for op in named:
-        for key, value in op.get("params", {}).items():
-            yield from ("--param", f"{op['name']}:{key}={_value(value)}")
-
-
-def _option(section: str, field: str, value: Json) -> Iterator[str]:
-    name = "--" + NAMED.get((section, field), field.replace("_", "-"))
-    if (section, field) == ("run", "options"):
+def _option(option: Option, value: Any) -> Iterator[str]:
+    """One option with its value, or with each of its values."""
+    if option.path == ("run", "options"):
         for key in [key for key in FLAGS if key in value]:
-            yield from _option("run", key, _said(value[key]) if key == "answers" else value[key])
+            flag, item = f"--{key.replace('_', '-')}", _said(value[key]) if key == "answers" else value[key]
+            yield from (flag, str(item)) if not isinstance(item, bool) else [flag] if item else []
         value = {key: item for key, item in value.items() if key not in FLAGS}
-    if field == "sanity":
-        yield "--no-sanity"
-    elif field in ("max_drop", "max_flips"):
-        for key, limit in (value if isinstance(value, dict) else {"all": value}).items():
-            yield from (name, f"{limit}" if key == "all" else f"{key}:{limit}")
-    elif isinstance(value, bool):
-        yield from [name] if value else []
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from (name, f"{key}={_value(item)}")
-    elif field == "labels":
-        yield from (name, ",".join(value))
-    elif isinstance(value, list):
-        for item in value:
-            yield from (name, str(item))
+    if option.kind == "bool":
+        yield from [option.flag] if value != option.default else []
+    elif option.kind == "dict":
+        mark = option.more.get("pairs", "=")[0]
+        for key, item in (value if isinstance(value, dict) else {"all": value}).items():
+            alone = key == "all" and mark == ":"
+            yield from (option.flag, str(item) if alone else f"{key}{mark}{_value(item)}")
+    elif option.kind == "list":
+        yield from (
+            word
+            for item in ([",".join(value)] if option.more.get("commas") else value)
+            for word in (option.flag, str(item))
+        )
     else:
-        yield from (name, str(value))
+        yield from (option.flag, str(value))
 
 
 def _said(answers: Json) -> Json:

@@ -29,7 +29,7 @@ from unswayed.report import sections
 from unswayed.report.again import commands
 from unswayed.report.flips import KINDS, FlipSample, blocks_of_flips, write_flips
 from unswayed.report.tables import shown_amount
-from unswayed.run.plan import kept
+from unswayed.run.plan import given_options
 from unswayed.storage.files import write_atomically
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def write_report(
     more, gates = dict(provenance or {}), list(gates)
     lines = more.pop("commands", None)
     if not isinstance(lines, list):
-        judged = None if plan is None else {"measure": kept(plan.measure), "gate": kept(plan.gate)}
+        judged = None if plan is None else {"measure": given_options(plan.measure), "gate": given_options(plan.gate)}
         lines = [] if run is None else commands(run, str(path), judged)
     page = template("report.html.jinja").render(
         css=style(),

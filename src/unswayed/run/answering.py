@@ -5,11 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from unswayed.base.errors import SystemBroken, UsageError, option
+from unswayed.base.options import Asking
 from unswayed.base.task import Task
 from unswayed.base.values import Inputs, Json
-from unswayed.run.workers import Engine
+from unswayed.run.plan import Engine
 from unswayed.storage.suite import Manifest, Suite
-from unswayed.systems.asking import Asker, Asking
+from unswayed.systems.asking import Asker
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
 from unswayed.systems.template import PROMPT

@@ -7,7 +7,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -16,31 +16,33 @@ from typing import Any
 import msgspec
 
 from unswayed.base.errors import Interrupted, NothingEvaluated, SystemBroken, UsageError, option
+from unswayed.base.options import options_in_plan
 from unswayed.base.progress import Progress
 from unswayed.base.values import BatchOutputs, Output
 from unswayed.run.answering import Answering, asker_of, placed_options, reference_of, require_prompt, shared_rate
 from unswayed.run.checking import asked_again, stored_answers
 from unswayed.run.due import Due, Requests
-from unswayed.run.job import Job, Until, checked_limit, checked_repeats, write_manifest
+from unswayed.run.job import Job, Until, check_repeats, write_manifest
 from unswayed.run.order import Order
+from unswayed.run.plan import Plan, PlanLike, plan_of
 from unswayed.run.record import Run, refuse_other
 from unswayed.run.spending import CostEstimate, Purse, Spending, checked_budget, judge_cost, sample_size, total
-from unswayed.run.workers import Engine, Here, Lost, Pool, in_use
+from unswayed.run.workers import Here, Lost, Pool, open_pool
 from unswayed.score import judge_used
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.files import as_path
 from unswayed.storage.keys import Key
 from unswayed.storage.suite import Suite
-from unswayed.systems.asking import Answers, Asking, Canary, canary_count, check_canaries
+from unswayed.systems.asking import Answers, Canary, canary_count, check_canaries
 from unswayed.systems.device import elsewhere as device_elsewhere
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
 
 
+@options_in_plan(Plan, "run", "engine")
 def run_system(
-    suite: Suite | str | Path, system: System | Callable[..., Any] | str, to: str | Path,
-    asking: Asking | None = None, engine: Engine | None = None, *, limit: int | None = None, fresh: bool = False,
-    until: Until | None = None, repeats: int = 0, spending: Spending | None = None,
+    suite: Suite | str | Path, system: System | Callable[..., Any] | str, to: str | Path, *, name: str | None = None,
+    plan: PlanLike = None,
 ) -> Run:  # fmt: skip
     """Makes or continues the run in folder `to`. Answers that are there are used again, after a few were checked.
 
@@ -48,60 +50,63 @@ def run_system(
 
     `system` is a function from a list of inputs to a list of outputs, or a text as in `open_system`. An engine of
     several workers opens it in each of them, so it must be one that can be named: a text, or a module's function.
-    `limit` is how many examples are asked, chosen at random; a later run with a larger limit, or none, continues.
-    `fresh` uses no stored answer: those that are there are kept aside, in a file with today's date in its name.
-    `until` ends the run early. `repeats` is how many more times each clean input is asked, to learn how often the
-    system changes its own answers. `spending` bounds what the run may cost: `Spending(budget=5.0)`.
-    `run.session` says how many requests were asked and how many answers were reused.
+    `name` is what reports and comparisons call it. All other options are in `plan`, such as
+    `{"run": {"limit": 500, "asking": {"concurrency": 8}}}`. `run.session` says how many requests were asked and how
+    many answers were reused.
     """
     if not isinstance(suite, (Suite, str, os.PathLike)):
         raise UsageError(f"A suite is expected, or the path of its folder, not {type(suite).__name__}.")
-    suite = suite if isinstance(suite, Suite) else Suite(suite)
-    asking = asking or Asking()
-    if not isinstance(system, System):
-        with closing(open_system(system)) as opened:
-            return run_system(
-                suite, opened, to, asking, engine, limit=limit, fresh=fresh, until=until, repeats=repeats,
-                spending=spending,
-            )  # fmt: skip
-    folder = as_path(to, "to")
+    made = plan_of(plan, name=name)
+    with (
+        nullcontext(system)
+        if isinstance(system, System)
+        else closing(open_system(system, **made.run.options)) as opened
+    ):
+        suite = suite if isinstance(suite, Suite) else Suite(suite)
+        return start_run(suite, opened, as_path(to, "to"), made, spending=Spending(made.run.budget))
+
+
+def start_run(
+    suite: Suite, system: System, folder: Path, plan: Plan, until: Until | None = None,
+    spending: Spending | None = None,
+) -> Run:  # fmt: skip
+    """The same for a system that is open. `until` ends the run early; `spending` has a judge and its prices."""
     refuse_other(folder, suite)
-    spending = spending or Spending()
+    asked, spending = plan.run, spending or Spending()
     checked_budget(spending.budget, system.prices)
-    repeats = checked_repeats(repeats, system)
-    job = Job(suite, folder, asking, checked_limit(limit), fresh, until, repeats, spending)
-    if engine is None:  # what was made in this process is asked in it
-        engine = Engine() if system.reference is None else in_use()
+    check_repeats(asked.repeats, system)
+    job = Job(suite, folder, asked.asking, asked.limit, asked.fresh, until, asked.repeats, spending, asked.name)
+    # What was made in this process is asked in it, unless this very plan asks for workers.
+    engine = plan.engine if system.reference is None else plan.engine_in_use
     if engine.here:
         system.prepare(suite)
         require_prompt(suite, system)
-        asker = asker_of(system, suite, asking)
+        asker = asker_of(system, suite, job.asking)
 
         def here(worked: bool) -> Pool:
             asker.worked = worked
             return Here(asker, system.concurrency)
 
         return _run(job, system, here)
-    name, options = reference_of(system)
+    reference, options = reference_of(system)
     options = placed_options(engine, options)
     # Once more, to know it; what was given need not load for that.
-    with device_elsewhere(), closing(open_system(name, **options)) as asked:
-        asked.prepare(suite)
-        require_prompt(suite, asked)
-        asking.apply(asked)
+    with device_elsewhere(), closing(open_system(reference, **options)) as known:
+        known.prepare(suite)
+        require_prompt(suite, known)
         answering = Answering(
-            system=name,
+            system=reference,
             options=options,
-            identity=asked.identity,
+            identity=known.identity,
             suite=str(suite.path.resolve()),
             manifest=suite.manifest,
-            asking=shared_rate(asking, engine),
+            asking=shared_rate(job.asking, engine),
         )
 
     def elsewhere(worked: bool) -> Pool:
-        return engine.pool(msgspec.structs.replace(answering, worked=worked), asked.concurrency)
+        return open_pool(engine, msgspec.structs.replace(answering, worked=worked), known.concurrency)
 
-    return _run(job, asked, elsewhere)
+    return _run(job, known, elsewhere)
 
 
 def _run(job: Job, system: System, pool: Callable[[bool], Pool]) -> Run:

@@ -21,8 +21,8 @@ from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.seeds import Seeds
 from unswayed.base.task import Task
 from unswayed.base.values import Example, Inputs, Json, Output, Variant
-from unswayed.run.engine import run_system
-from unswayed.run.plan import Plan
+from unswayed.run.engine import start_run
+from unswayed.run.plan import Plan, SystemPlan
 from unswayed.run.record import Run
 from unswayed.score import Comparing, Match, Scorer, comparing_for, due_of, scorers, tags_of
 from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
@@ -51,7 +51,7 @@ def write_hard_set(
 ) -> Suite:
     """Runs the selector on all candidates, in folder `place`, where a selection that was stopped resumes; then writes
     the suite of those on which it did worst."""
-    run = run_system(candidates, selector, place, plan.vary.asking, plan.engine)
+    run = start_run(candidates, selector, place, Plan(run=SystemPlan(asking=plan.vary.asking), engine=plan.engine))
     unchanged, ties = candidates.manifest.unchanged, Counter[str]()
     suite = write_suite(
         to, manifest, candidates.examples, lambda: hardest(run, selector, plan.vary.seed, ties), overwrite, unchanged,

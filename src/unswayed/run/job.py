@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from unswayed.base.errors import UsageError, option
+from unswayed.base.options import Asking
 from unswayed.base.registry import VERSION
 from unswayed.base.secrets import without_known
 from unswayed.run.order import seed_of
@@ -17,7 +18,6 @@ from unswayed.run.record import PROMPT_FILE, Run, RunManifest
 from unswayed.run.spending import Purse, Spending
 from unswayed.storage.files import write_inside
 from unswayed.storage.suite import Suite
-from unswayed.systems.asking import Asking
 from unswayed.systems.system import System
 
 
@@ -39,23 +39,15 @@ class Job(NamedTuple):
     until: Until | None
     repeats: int
     spending: Spending
+    name: str | None = None
 
 
-def checked_repeats(repeats: int, system: System) -> int:
-    if isinstance(repeats, bool) or not hasattr(repeats, "__index__") or repeats < 0:
-        raise UsageError(f"{option('repeats')} must be a whole number of 0 or more, not {repeats!r:.60}.")
+def check_repeats(repeats: int, system: System) -> None:
     if repeats and system.deterministic:
         raise UsageError(
             f"{system.name} is declared deterministic: it gives the same answer to the same input. "
             f"Leave out {option('repeats')}, or declare it otherwise."
         )
-    return repeats
-
-
-def checked_limit(limit: int | None) -> int | None:
-    if limit is not None and (isinstance(limit, bool) or not hasattr(limit, "__index__") or limit < 1):
-        raise UsageError(f"{option('limit')} must be a whole number of 1 or more, not {limit!r:.60}.")
-    return limit
 
 
 def write_manifest(job: Job, system: System, asked: int | None, purse: Purse, over: bool) -> None:
@@ -69,7 +61,7 @@ def write_manifest(job: Job, system: System, asked: int | None, purse: Purse, ov
         unswayed=VERSION,
         suite=shown,
         suite_id=suite.id,
-        system=system.name,
+        system=job.name or system.name,
         identity=system.identity,
         order=seed_of(suite),
         limit=job.limit,

@@ -14,39 +14,38 @@ from typing import Any
 
 import msgspec
 
-from unswayed.base.chat import CHAT, Turn
+from unswayed.base.chat import CHAT
 from unswayed.base.errors import NothingEvaluated, UsageError, option
 from unswayed.base.ids import content_id
+from unswayed.base.options import OperatorSpec, options_in_plan
 from unswayed.base.secrets import masked_data
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Variant
 from unswayed.data import Source, likely_groups, open_source, read_examples
 from unswayed.run.labels import learnt_guard
 from unswayed.run.passing import Passing
-from unswayed.run.plan import DataPlan, Plan, SetName, VaryPlan, from_arguments, kept, listed
+from unswayed.run.plan import DataPlan, Engine, Plan, PlanLike, given_options, plan_of
 from unswayed.run.varying import encoding_on, vary_on
-from unswayed.run.workers import Engine, in_use
 from unswayed.storage.files import as_path, clear_left, temporary_folder
 from unswayed.storage.suite import Manifest, Suite, languages_counted, plan_id, refuse_existing, write_pieces
 from unswayed.systems.device import chosen
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
 from unswayed.vary import operators
-from unswayed.vary.engine import OperatorSpec, Variation
+from unswayed.vary.engine import Variation, describe_operator, make_operator
 from unswayed.vary.guard import LabelGuard
 from unswayed.vary.presets import Preset, expand, in_other_languages, tell
 
 Selector = System | Callable[..., Any] | str
 
 
+@options_in_plan(Plan, "data", "vary", "engine")
 def make_suite(
-    data: object, operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (), *, to: str | Path | None = None,
+    data: object, operators: str | OperatorSpec | Sequence[str | OperatorSpec] = (), *,
     input: str | Sequence[str] | None = None, gold: str | None = None, id: str | None = None,
-    groups: str | Sequence[str] | None = None, labels: Sequence[str] | None = None, format: str | None = None,
-    task: str | None = None, language: str | None = None, turn: Turn = "last-user", set: SetName = "each",
-    encoding: str | None = None, sheet: str | None = None,
-    selector: Selector | None = None, draws: int = 1, seed: int = 0, fields: str | Sequence[str] = (),
-    overwrite: bool = False, engine: Engine | None = None, cluster: str | None = None, guard: str | Path | None = None,
+    groups: str | Sequence[str] | None = None, task: str | None = None, language: str | None = None,
+    draws: int | None = None, seed: int | None = None, selector: Selector | None = None,
+    to: str | Path | None = None, overwrite: bool = False, plan: PlanLike = None,
 ) -> Suite:  # fmt: skip
     """Makes variants of your data.
 
@@ -55,47 +54,38 @@ def make_suite(
     - `data`: the path of a file or folder; a list of texts, mappings or Examples; a pandas or polars DataFrame; or a
       `datasets.Dataset`.
     - `operators`: an operator's name, a preset such as `@typing`, a family, a pattern such as `keyboard/*`, or several.
-    - `to`: the folder of the suite. Without it, the suite is in a temporary folder until the process ends; `save`
-      copies it. If the same plan made the suite in `to` already, it is kept as it is.
     - `input`, `gold`, `id`, `groups`: the fields or columns that hold texts, the right answer, ids, and slices.
       Unless you name them, they are guessed from their names. In a DataFrame or a list of records, every other
       column of few values is a slice unless you set `groups`.
-    - `cluster`: the field whose examples belong together, such as the paragraph of a question. Intervals then are for
-      paragraphs like these.
     - `language`: a tag or a name, such as `pt-BR` or `German`; `mul` for rows in several languages. Unless you set it,
       it is identified from the texts.
-    - `encoding`, `sheet`: of a file that is not UTF-8, and of a workbook.
-    - `turn`: the messages of a chat that are varied: `last-user`, `first-user`, `system` or `all`.
-    - `set`: `each`, `random` or `hard`. A hard set needs a `selector`: any system that `run_system` takes.
     - `draws`: the variants of each example and operator. The same `seed` gives the same variants.
-    - `guard`: the path of labelled training data. No variant gets a word that its labels contradict.
+    - `selector`: for a hard set, any system that `run_system` takes.
+    - `to`: the folder of the suite. Without it, the suite is in a temporary folder until the process ends; `save`
+      copies it. If the same plan made the suite in `to` already, it is kept as it is.
+    - `plan`: all other options, such as `{"vary": {"set": "random"}, "data": {"cluster": "paragraph"}}`; a `Plan`, or
+      the path of a TOML file. An argument overrides the plan.
     """
+    made = plan_of(plan, operators=operators or None, input=input, gold=gold, id=id, groups=groups, task=task,
+                   language=language, draws=draws, seed=seed)  # fmt: skip
+    return made_suite(made, data, to, overwrite, selector, guess_groups=groups is None)
+
+
+def made_suite(
+    plan: Plan, data: object, to: str | Path | None, overwrite: bool = False, selector: Selector | None = None,
+    guess_groups: bool = False,
+) -> Suite:  # fmt: skip
+    """The suite of a plan and data, which may be an object in Python, whose slices may be guessed."""
     if data is None:
         raise UsageError("data is None. Give a path, a list of texts or records, a DataFrame or a Dataset.")
-    inputs, gold, id, cluster = tuple(map(_column, listed(input))), _column(gold), _column(id), _column(cluster)
+    found = plan.data
+    if guess_groups and not found.groups:
+        groups = likely_groups(data, [*found.input, found.gold, found.id, found.cluster])
+        found = msgspec.structs.replace(found, groups=tuple(groups))
+    if isinstance(data, (str, Path)):
+        found = msgspec.structs.replace(found, path=str(data))
     to = temporary_folder() / "suite" if to is None else as_path(to, "to")
-    if groups is None:
-        groups = likely_groups(data, [*inputs, gold, id, cluster])
-    plan = from_arguments(Plan,
-        data=from_arguments(DataPlan,
-            path=str(data) if isinstance(data, (str, Path)) else None, format=format, task=task, language=language,
-            inputs=inputs, gold=gold, id=id,
-            groups=tuple(map(_column, listed(groups))), cluster=cluster,
-            labels=None if labels is None else tuple(map(_column, listed(labels))), turn=turn,
-            encoding=encoding, sheet=sheet,
-        ),
-        vary=from_arguments(VaryPlan,
-            operators=listed(operators), set=set, draws=draws, seed=seed, fields=listed(fields),
-            guard=None if guard is None else str(guard),
-        ),
-        engine=engine or in_use(),
-    )  # fmt: skip
-    return suite_of(plan, to, overwrite, data, selector)
-
-
-def _column(name: Any) -> Any:
-    """A column's name, or a label, as it is stored: a number as text."""
-    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
+    return suite_of(msgspec.structs.replace(plan, data=found), to, overwrite, data, selector)
 
 
 def suite_of(
@@ -122,10 +112,10 @@ def suite_of(
             return there
         refuse_existing(to, overwrite)
         if hard_for is None:
-            suite = _write(to, manifest, source, variation, plan.engine, overwrite)
+            suite = _write(to, manifest, source, variation, plan.engine_in_use, overwrite)
         else:
             work = to.with_name(f".{to.name}.selecting")
-            rivals = _candidates(work / "candidates", candidates, source, variation, plan.engine)
+            rivals = _candidates(work / "candidates", candidates, source, variation, plan.engine_in_use)
             suite = write_hard_set(to, manifest, rivals, hard_for, work / "run", plan, overwrite)
             shutil.rmtree(work, ignore_errors=True)
     if not suite.manifest.variants:
@@ -157,7 +147,7 @@ def variants_of(plan: Plan, unchanged: Counter[str], left_out: list[str] | None 
             names = [spec.name for spec in variation.operators]
             mixed = "+" in variation.language
             examples = languages_counted(source.examples, spoken) if mixed else source.examples
-            yield from vary_on(plan.engine, examples, variation, unchanged)
+            yield from vary_on(plan.engine_in_use, examples, variation, unchanged)
     if left_out is not None:
         left_out += in_other_languages(names, spoken)
 
@@ -215,29 +205,29 @@ def _variation(plan: Plan, source: Source, data: object = None) -> tuple[Variati
 def _guard(plan: Plan, source: Source) -> LabelGuard | None:
     if plan.vary.guard is None:
         return None
-    reading = msgspec.structs.replace(plan.data.reading(), task=source.kind.task, format=None, labels=None)
+    reading = plan.data.reading(task=source.kind.task, format=None, labels=None)
     return learnt_guard(plan.vary.guard, reading)
 
 
 def _pools(plan: Plan, source: Source, variation: Variation, data: object) -> dict[str, tuple[Example, ...]]:
     """By operator, the examples that it is given: those of its file, or the first of the data."""
     pools = {}
-    for operator in (spec.make() for spec in variation.operators):
+    for operator in (make_operator(spec) for spec in variation.operators):
         if operator.pool:
             path = operator.file or (plan.data.path if data is None else data)
-            reading = msgspec.structs.replace(plan.data.reading(), task=source.kind.task)
+            reading = plan.data.reading(task=source.kind.task)
             examples = read_examples(path, reading) if isinstance(path, (str, Path)) else source.examples
             pools[operator.name] = tuple(islice(examples, operator.pool))
     return pools
 
 
 def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[Preset]) -> Manifest:
-    described = [spec.describe() for spec in varied.operators]
+    described = [describe_operator(spec) for spec in varied.operators]
     data = plan.data
     settings = msgspec.to_builtins(masked_data(msgspec.structs.replace(varied, guard=None)))
     pools = settings.pop("pools")
     del settings["guard"]
-    decides = [source.id, settings, described, data.inputs, data.gold, data.id, data.groups, data.labels]
+    decides = [source.id, settings, described, data.input, data.gold, data.id, data.groups, data.labels]
     if data.turn != DataPlan().turn:
         decides.append(data.turn)
     if data.cluster is not None:
@@ -266,7 +256,7 @@ def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[P
 
 def _made(plan: Plan) -> dict[str, Any]:
     """What the command that makes the suite again is told; not what changes its speed alone."""
-    sections = {"data": kept(plan.data), "vary": kept(plan.vary)}
+    sections = {"data": given_options(plan.data), "vary": given_options(plan.vary)}
     sections["vary"].pop("asking", None)
     sections["vary"] |= chosen().options()
     return dict(masked_data({name: section for name, section in sections.items() if section}))

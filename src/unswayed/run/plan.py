@@ -1,25 +1,40 @@
 """The Plan: everything that decides a suite, a run and a verdict, as plain data.
 
-The command line, a TOML file and Python each build one; what they leave out is filled in here and nowhere else.
+Each option is declared here, or in a struct that is part of a plan, and nowhere else: the command line, TOML files,
+keywords in Python and the reference page are made from these declarations (`base/options.py`).
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import reduce
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
-from unswayed.base.chat import Turn
-from unswayed.base.errors import StoredFileError, UsageError, option
+from unswayed.base import errors
+from unswayed.base.errors import StoredFileError, UsageError
+from unswayed.base.options import (
+    Asking,
+    Count,
+    OperatorSpec,
+    Option,
+    Positive,
+    ReadOptions,
+    Share,
+    Whole,
+    converted,
+    doc,
+    options_of,
+    with_values,
+)
 from unswayed.base.values import Json
-from unswayed.data import ReadOptions
-from unswayed.run.workers import Engine
 from unswayed.storage.untrusted_files import read_bounded
-from unswayed.systems.asking import Asking
-from unswayed.vary.engine import OperatorSpec
 
 GateOn = Literal["value", "ci-lower", "ci-upper"]
 Missing = Literal["leave", "wrong", "bounds"]
@@ -28,7 +43,6 @@ Correction = Literal["max-t", "holm", "bonferroni", "none"]
 SetName = Literal["each", "random", "hard"]
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Dtype = Literal["auto", "float32", "float16", "bfloat16"]
-Part = TypeVar("Part", bound=msgspec.Struct)
 
 # The ten of the NATURE paper: what random and hard sets are made of unless something else is asked for.
 NATURE = (
@@ -43,69 +57,66 @@ NATURE = (
     "spoken/synonym_stopword",
     "spoken/synonym_verb",
 )
+_SCORE_LIMIT = "[SET:]MEASURE=LIMIT, such as worst=0.60 or keyboard/adjacent:worst=0.60"
+_SET_LIMIT = "[SET:]LIMIT, such as 0.1 or keyboard/adjacent:0.1"
+_MARGIN = "[SET:]MEASURE:MARGIN, such as worst:0.02 or keyboard/adjacent:worst:0.02"
+_GATE_ON = "Compare the value, or the worse (ci-lower) or better (ci-upper) end of its interval, with the limit."
+_NOT_WORSE = "Fail unless not worse is shown (ci-lower), if the value is worse, or only if worse is shown (ci-upper)."
+_MAY_FAIL = doc("Share of items that may fail.", shown="0")
 
 
-class DataPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DataPlan(ReadOptions, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where examples come from. What is None is guessed from the data.
-
-    `cluster` is a field whose examples belong together, such as the paragraph of a question: intervals then are for
-    paragraphs like these.
 
     Example: `DataPlan(path="mine.jsonl", gold="intent")`.
     """
 
-    path: str | None = None
-    format: str | None = None
-    task: str | None = None
-    language: str | None = None
-    inputs: tuple[str, ...] = ()
-    gold: str | None = None
-    id: str | None = None
-    groups: tuple[str, ...] = ()
-    cluster: str | None = None
-    labels: tuple[str, ...] | None = None
-    turn: Turn = "last-user"
-    encoding: str | None = None
-    sheet: str | None = None
+    path: Annotated[str | None, doc("The file or folder of the data.")] = None
+    language: Annotated[
+        str | None, doc("The language: de, pt-BR, German; mul: by row. Default: identified.", "--lang")
+    ] = None
+    cluster: Annotated[
+        str | None,
+        doc("A field whose examples belong together, such as paragraph. Kept for `run`.", metavar="FIELD", column=True),
+    ] = None
 
-    def kept(self) -> tuple[str, ...]:
+    def kept_fields(self) -> tuple[str, ...]:
         """The fields that a suite keeps of each example: its slices, and the cluster that it belongs to."""
         return tuple(dict.fromkeys((*self.groups, *([] if self.cluster is None else [self.cluster]))))
 
-    def reading(self) -> ReadOptions:
-        """The part of it that readers need."""
-        return ReadOptions(
-            format=self.format,
-            task=self.task,
-            inputs=self.inputs,
-            gold=self.gold,
-            id=self.id,
-            groups=self.kept(),
-            labels=self.labels,
-            turn=self.turn,
-            encoding=self.encoding,
-            sheet=self.sheet,
-        )
+    def reading(self, **changes: Any) -> ReadOptions:
+        """The same for readers, which keep the cluster as they keep slices."""
+        return msgspec.structs.replace(self, groups=self.kept_fields(), **changes)
 
 
 class VaryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How examples are varied, and which variants are kept.
 
     Example: `VaryPlan(operators=("keyboard/adjacent",), draws=3, seed=7)`.
-
-    `set` is `each`, all variants; `random`, one operator at random for each; or `hard`, the one on which `selector`,
-    a system with its `options`, does worst. `asking` changes the speed and nothing else. `guard` is the path of
-    labelled training data: no variant gets a word that its labels contradict.
     """
 
-    operators: tuple[str | OperatorSpec, ...] = ()
-    set: SetName = "each"
-    draws: int = 1
-    seed: int = 0
-    fields: tuple[str, ...] = ()
-    guard: str | None = None
-    selector: str | None = None
-    options: dict[str, Json] = {}
+    operators: Annotated[
+        tuple[str | OperatorSpec, ...],
+        doc("An operator, a preset such as @typing, or a pattern such as keyboard/*. Repeatable.", "--with", "OPERATOR",
+            expects="an operator's name, an OperatorSpec, or a list of them"),
+    ] = ()  # fmt: skip
+    set: Annotated[
+        SetName,
+        doc("each: variants from every operator. random: one from a random operator. hard: the one that the selector "
+            "does worst on."),
+    ] = "each"  # fmt: skip
+    draws: Annotated[Count, doc("Variants per example and operator. With --set random or hard: per example.")] = 1
+    seed: Annotated[int, doc("Random seed. The same seed gives the same variants.", shown="0")] = 0
+    fields: Annotated[
+        tuple[str, ...], doc("An input to vary. Repeatable. Default: the task's.", "--field", "FIELD")
+    ] = ()
+    guard: Annotated[
+        str | None, doc("Labelled training data. No variant gets a word that it contradicts.", metavar="DATA")
+    ] = None
+    selector: Annotated[
+        str | None, doc("The system that selects the hard set, as in `run --system`.", metavar="SYSTEM")
+    ] = None
+    options: Annotated[dict[str, Json], doc("An option of the selector. Repeatable.", "--option", "KEY=VALUE")] = {}
     asking: Asking = Asking()
 
     def specs(self) -> tuple[OperatorSpec, ...]:
@@ -114,81 +125,129 @@ class VaryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class SystemPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is under test and how it is asked.
+    """What is under test and how it is asked. A plan must not hold secrets.
 
     Example: `SystemPlan(system="my_module:predict", suite="suite/")`.
-
-    `limit` is how many examples are asked, chosen at random. `fresh` uses no stored answers. `stop_when` ends the run
-    early, when the intervals of measures are narrow enough, such as `drop±0.02`. `repeats` is how many more times each
-    clean input is asked. `budget` is what the run may cost, its judge included; it needs `price_in` and `price_out`
-    among the options. `judge_price_in` and `judge_price_out` are a judge's prices, if they are others.
-    `device` is where models run that run here, and `dtype` their number format: by default the fastest device, float32.
-    `secret_env` are environment variables whose values are masked in all that is kept. A plan must not hold secrets.
     """
 
-    system: str | None = None
-    options: dict[str, Json] = {}
-    secret_env: tuple[str, ...] = ()
-    suite: str | None = None
+    system: Annotated[
+        str | None,
+        doc("module:function, a model's folder (also after hf:, onnx:, spacy:), sklearn:FILE, cmd:COMMAND, or a URL.",
+            metavar="SYSTEM"),
+    ] = None  # fmt: skip
+    options: Annotated[dict[str, Json], doc("An option of the system. Repeatable.", "--option", "KEY=VALUE")] = {}
+    name: Annotated[str | None, doc("What reports and comparisons call the system. Default: a name made from it.")] = (
+        None
+    )
+    suite: Annotated[str | None, doc("The suite's folder. Default: made from [data] and [vary].")] = None
     asking: Asking = Asking()
-    limit: int | None = None
-    fresh: bool = False
-    stop_when: tuple[str, ...] = ()
-    repeats: int = 0
-    budget: float | None = None
-    judge_price_in: float | None = None
-    judge_price_out: float | None = None
-    device: Device | None = None
-    dtype: Dtype | None = None
+    limit: Annotated[Count | None, doc("Run on N examples, chosen at random.", metavar="N")] = None
+    fresh: Annotated[bool, doc("Use no stored answers: ask everything again, and keep the old ones aside.")] = False
+    stop_when: Annotated[
+        tuple[str, ...],
+        doc("End early, when the interval of a measure is this narrow, as in drop±0.02 or drop+-0.02. Repeatable.",
+            metavar="MEASURE±WIDTH"),
+    ] = ()  # fmt: skip
+    repeats: Annotated[
+        Whole,
+        doc("Run each clean input K more times, to separate flips from the system's own changes.", metavar="K"),
+    ] = 0
+    budget: Annotated[
+        Positive | None,
+        doc("Stop when the run has cost this much, judges included. A greater budget resumes it.", metavar="MONEY"),
+    ] = None
+    judge_price_in: Annotated[float | None, doc("Cost of a million tokens that the judge reads, if it differs.")] = None
+    judge_price_out: Annotated[float | None, doc("Cost of a million tokens that the judge writes, if it differs.")] = (
+        None
+    )
+    device: Annotated[Device | None, doc("Device for models that run on this machine.", shown="auto, the fastest")] = (
+        None
+    )
+    dtype: Annotated[Dtype | None, doc("Number format of these models.", shown="auto, float32")] = None
+    secret_env: Annotated[
+        tuple[str, ...], doc("An environment variable whose value is masked in all that is kept.")
+    ] = ()
 
 
 class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is measured; no scores means those of the task. `sanity` looks for signs of a broken set-up.
-
-    `missing` says how outputs that failed count: `leave` leaves them out and gives bounds, `wrong` counts them as
-    wrong, `bounds` widens intervals to what they could have been, and gates take the unfavourable end.
+    """What is measured.
 
     Example: `MeasurePlan(scores=("accuracy",), level=0.9, cluster="paragraph")`.
-
-    `extract` and `equivalent` say which part of an answer is compared, with gold and with the clean answer, and when
-    two are the same; empty, the suite or the task decides. `rubric` is the file of a judge's prompt,
-    and `agreement` the file that `unswayed measure judge -o` wrote of how far this judge agrees with people.
-    `cluster` is the field whose values say which examples belong together, so that intervals draw these together.
-    `weigh` says whether every example weighs the same, or every variant. `worst_of` is the number of variants that the
-    worst is of; by default three, or as many as there are. `within` is a margin that the drop is tested to lie in.
     """
 
-    scores: tuple[str, ...] = ()
-    extract: str = ""
-    equivalent: str = ""
-    rubric: str | None = None
-    agreement: str | None = None
-    level: float = 0.95
-    bootstrap: int = 10_000
-    seed: int = 0
-    sanity: bool = True
-    missing: Missing = "leave"
-    cluster: str | None = None
-    weigh: Weigh = "examples"
-    worst_of: int | None = None
-    within: float | None = None
+    scores: Annotated[
+        tuple[str, ...], doc("A scorer, the main one first. Repeatable. Default: the task's.", "--score")
+    ] = ()
+    extract: Annotated[
+        str,
+        doc("The part of an answer to compare: number, choice, json[.PATH], regex:…, last-line, after:…, none.",
+            metavar="PART"),
+    ] = ""  # fmt: skip
+    equivalent: Annotated[
+        str,
+        doc("When two answers are the same: exact, contains, rouge-l[@0.7], embedding:FOLDER[@0.85], nli:FOLDER, "
+            "judge:SYSTEM or module:function.", metavar="RULE"),
+    ] = ""  # fmt: skip
+    rubric: Annotated[
+        str | None,
+        doc("The prompt of judge:SYSTEM, with {question}, {reference} and {answer}.", metavar="FILE"),
+    ] = None
+    agreement: Annotated[
+        str | None, doc("What `measure judge -o` wrote: how far this judge agrees with people.", metavar="FILE")
+    ] = None
+    level: Annotated[Annotated[float, Meta(gt=0, lt=1)], doc("Confidence level of the intervals.")] = 0.95
+    cluster: Annotated[
+        str | None,
+        doc("Intervals for clusters of examples with the same FIELD, such as paragraph. Default: the suite's.",
+            metavar="FIELD", column=True),
+    ] = None  # fmt: skip
+    worst_of: Annotated[
+        Count | None,
+        doc("`worst` is the lowest score to expect of K variants.", metavar="K", shown="3, or as many as there are"),
+    ] = None
+    weigh: Annotated[Weigh, doc("What weighs the same in every measure.")] = "examples"
+    bootstrap: Annotated[Count, doc("Bootstrap samples, where numbers are compared with each other.")] = 10_000
+    seed: Annotated[int, doc("Seed of the bootstrap.", shown="0")] = 0
+    missing: Annotated[
+        Missing, doc("Failed outputs: leave out, with bounds; count as wrong; or gate on the bounds.")
+    ] = "leave"
+    sanity: Annotated[
+        bool,
+        doc("Measure and gate even if the set-up looks broken, for example a system that always answers the same."),
+    ] = True
+    within: Annotated[
+        Positive | None, doc("Test whether the drop lies within ±MARGIN, such as 0.02.", metavar="MARGIN")
+    ] = None
+    groups: Annotated[
+        tuple[str, ...] | None,
+        doc("A slice to cut results by. Repeatable. Default: all.", "--slice", "FIELD", column=True),
+    ] = None
+    stored: Annotated[bool, doc("Measure anew, and store no results with the run.")] = True
 
 
 class GatePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the result must hold. `allow_missing` is the share of items that may end without an output.
+    """What the result must hold. A SET is an operator, a family or slice=value; a * in it stands for anything.
 
     Example: `GatePlan(fail_under={"worst": 0.6, "keyboard/adjacent:worst": 0.5}, on="ci-lower")`.
-
-    Keys of `fail_under` are a measure, or a set, a colon and a measure. `max_drop` and `max_flips` are one limit for
-    all variants, or limits by set: `{"all": 0.1, "domain=home": 0.2}`. A set is an operator, a family, or slice=value;
-    a * in its name stands for anything.
     """
 
-    fail_under: dict[str, float] = {}
-    max_drop: float | dict[str, float] | None = None
-    max_flips: float | dict[str, float] | None = None
-    on: GateOn = "value"
-    allow_missing: float = 0.0
+    fail_under: Annotated[
+        dict[str, float],
+        doc("Fail if a measure is below. SET is an operator, a family or slice=value; * is each. Repeatable.",
+            metavar="[SET:]MEASURE=LIMIT", pairs="=", expects=_SCORE_LIMIT),
+    ] = {}  # fmt: skip
+    max_drop: Annotated[
+        float | dict[str, float] | None,
+        doc("Fail if the drop from clean to average is above this. Repeatable.", metavar="[SET:]LIMIT", pairs=":",
+            expects=_SET_LIMIT),
+    ] = None  # fmt: skip
+    max_flips: Annotated[
+        float | dict[str, float] | None,
+        doc("Fail if the share of changed answers is above this. Repeatable.", metavar="[SET:]LIMIT", pairs=":",
+            expects=_SET_LIMIT),
+    ] = None  # fmt: skip
+    on: Annotated[GateOn, doc(_GATE_ON, "--gate-on")] = "value"
+    allow_missing: Annotated[Share, _MAY_FAIL] = 0.0
 
 
 class ComparePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -197,11 +256,68 @@ class ComparePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     Example: `ComparePlan(primary="worst", fail_if_worse={"worst": 0.02, "domain=home:drop": 0.05})`.
     """
 
-    primary: str | None = None
-    correction: Correction = "max-t"
-    fail_if_worse: dict[str, float] = {}
-    on: GateOn = "ci-lower"
-    allow_missing: float = 0.0
+    primary: Annotated[
+        str | None,
+        doc("Measure tested by itself.", metavar="[SET:]MEASURE", shown="average, or flips without gold"),
+    ] = None
+    correction: Annotated[Correction, doc("Correction of all other p-values for the number of comparisons.")] = "max-t"
+    fail_if_worse: Annotated[
+        dict[str, float],
+        doc("Fail if RUN may be worse by more than MARGIN. SET is as in run --fail-under. Repeatable.",
+            metavar="[SET:]MEASURE:MARGIN", pairs=":=", expects=_MARGIN),
+    ] = {}  # fmt: skip
+    on: Annotated[GateOn, doc(_NOT_WORSE, "--gate-on")] = "ci-lower"
+    allow_missing: Annotated[Share, _MAY_FAIL] = 0.0
+
+
+class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How work is done, which changes the speed and nothing else.
+
+    Example: `unswayed.Engine(workers=8)`.
+
+    `ray` is started on this machine or found by RAY_ADDRESS; `ray:ADDRESS` is for a machine of the cluster, as in
+    `ray:auto`, and `ray://HOST:PORT` for one outside it.
+    """
+
+    name: Annotated[
+        str,
+        doc("local, ray, ray:ADDRESS or ray://HOST:PORT; changes only the speed.", "--engine", "ENGINE"),
+    ] = "local"
+    workers: Annotated[Count | None, doc("Worker processes.", shown="1; Ray: one for each CPU")] = None
+    gpus: Annotated[float, doc("GPUs that each worker on Ray has for itself; as many workers as that allows.")] = 0.0
+
+    def __post_init__(self) -> None:
+        kind, colon, _ = self.name.partition(":")
+        if kind not in ("local", "ray") or (kind == "local" and colon):
+            raise UsageError(f"There is no engine {self.name!r}. Use local, ray, ray:ADDRESS or ray://HOST:PORT.")
+        if self.gpus < 0 or (self.gpus and kind == "local"):
+            raise UsageError('gpus must be 0 or more, and only Ray assigns them: use name = "ray".')
+
+    @property
+    def here(self) -> bool:
+        """Is all work done in this process?"""
+        return self.name == "local" and (self.workers or 1) == 1
+
+
+_in_use: ContextVar[Engine] = ContextVar("engine", default=Engine())  # noqa: B039 - frozen
+
+
+def in_use() -> Engine:
+    """The engine of every step that is given none: this process, unless another was chosen."""
+    return _in_use.get()
+
+
+@contextmanager
+def using(engine: Engine) -> Iterator[None]:
+    """While this is open, every step that is given no engine of its own is done on this one.
+
+    Example: `with using(Engine(workers=4)): study.run(data)`.
+    """
+    token = _in_use.set(engine)
+    try:
+        yield
+    finally:
+        _in_use.reset(token)
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -218,15 +334,90 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     compare: ComparePlan = ComparePlan()
     engine: Engine = Engine()
 
-    def with_(self, section: str, values: Mapping[str, object]) -> Plan:
-        """The plan with the given values of one section; None and empty ones leave what is there."""
-        given = {k: v for k, v in values.items() if v is not None and v != () and v != {}}
-        if not given:
-            return self
-        return msgspec.structs.replace(self, **{section: msgspec.structs.replace(getattr(self, section), **given)})
+    @property
+    def engine_in_use(self) -> Engine:
+        """The plan's engine, or the one that was chosen for all that is done now."""
+        return in_use() if self.engine == Engine() else self.engine
 
 
-def kept(plan: msgspec.Struct) -> dict[str, Json]:
+PlanLike = Plan | str | Path | Mapping[str, Any] | None  # a plan, its file, or its options by section
+
+# The arguments that calls in Python have for options of a plan. All other options are given in `plan`.
+KEYWORDS = {
+    **{name: ("data", name) for name in ("input", "gold", "id", "groups", "task", "language")},
+    **{name: ("vary", name) for name in ("operators", "draws", "seed")},
+    "scores": ("measure", "scores"),
+    "name": ("run", "name"),
+    **{name: ("compare", name) for name in ("primary", "fail_if_worse")},
+}
+_arguments = {options_of(Plan)[path].flag for path in KEYWORDS.values()} | {
+    "--path",
+    "--suite",
+    "--system",
+    "--selector",
+    "--cluster",
+}
+for _option in reversed(options_of(Plan).values()):
+    if _option.path[0] == "data":
+        continue  # readers are given these by themselves, too
+    errors.in_plan[".".join(_option.path)] = _option.as_plan("…")
+    if _option.flag not in _arguments:
+        errors.in_plan[_option.flag.lstrip("-")] = _option.as_plan("…")
+
+
+def plan_of(plan: PlanLike = None, values: Mapping[str, Mapping[str, Any]] | None = None, **keywords: Any) -> Plan:
+    """A plan, or that in a TOML file, or from a table of sections; with what the caller gave besides.
+
+    `values` are options by section, as at the command line; `keywords` those of Python. They override the plan; None
+    stands for what was not given.
+    """
+    if isinstance(plan, (str, Path)):
+        made = _read(Path(plan))
+    elif plan is None or isinstance(plan, Mapping):
+        made = with_values(Plan(), plan or {}, lambda option: option.as_plan("…"))
+    elif isinstance(plan, Plan):
+        made = plan
+        for path, declared in options_of(Plan).items():  # its values may be of any type
+            if (value := reduce(getattr, path, plan)) != declared.default:
+                converted(value, declared, lambda option: option.as_plan("…"))
+    else:
+        raise UsageError(
+            f"plan must be a Plan, the path of a TOML file, or a table such as {{'measure': {{'level': 0.9}}}}, "
+            f"not {plan!r:.80}."
+        )
+    given: dict[str, dict[str, Any]] = {section: dict(options) for section, options in (values or {}).items()}
+    for name, value in keywords.items():
+        section, option = KEYWORDS[name]
+        given.setdefault(section, {})[option] = value
+    return with_values(made, given, spelled)
+
+
+def spelled(option: Option) -> str:
+    """How the caller spells an option: as a flag, as an argument, or in a plan."""
+    keyword = next((name for name, path in KEYWORDS.items() if path == option.path), None)
+    return errors.option(option.flag.lstrip("-"), keyword or ".".join(option.path))
+
+
+def _read(path: Path) -> Plan:
+    try:
+        return with_values(Plan(), tomllib.loads(read_bounded(path).decode()), lambda option: ".".join(option.path))
+    except FileNotFoundError as error:
+        raise UsageError(f"There is no plan {path}.") from error
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
+    except (OSError, StoredFileError, ValueError, RecursionError) as error:  # also a number too long, brackets too deep
+        raise UsageError(f"{path}: the plan can't be read: {error}.") from error
+
+
+def read_plan(path: str | Path | None) -> Plan:
+    """The plan in a TOML file, or the default one where there is no file.
+
+    Example: `unswayed.read_plan("plan.toml")`.
+    """
+    return plan_of(path)
+
+
+def given_options(plan: msgspec.Struct) -> dict[str, Json]:
     """The fields of a plan, or of a part of one, that are not as they are by default."""
     made, usual = (msgspec.json.decode(msgspec.json.encode(part)) for part in (plan, type(plan)()))
     return _other(made, usual)
@@ -241,69 +432,3 @@ def _other(made: Mapping[str, Json], usual: Mapping[str, Json]) -> dict[str, Jso
         if value != before:
             found[name] = value
     return found
-
-
-def listed(values: Any) -> tuple[Any, ...]:
-    """Several values as they are, and one as a list of it."""
-    if values is None:
-        return ()
-    single = isinstance(values, (str, OperatorSpec, Mapping, type)) or not isinstance(values, Iterable)
-    return (values,) if single else tuple(values)
-
-
-_MUST_BE = {
-    **dict.fromkeys(("draws", "seed", "bootstrap", "limit", "repeats", "worst_of"), "a whole number"),
-    "fresh": "true or false",
-    **dict.fromkeys(("input", "groups", "fields", "labels", "scores", "stop_when"), "a text or a list of texts"),
-    "operators": "an operator's name, an OperatorSpec, or a list of them",
-    "set": "each, random or hard",
-    "turn": "last-user, first-user, system or all",
-    "weigh": "examples or variants",
-    "level": "a number between 0 and 1",
-    **dict.fromkeys(("budget", "judge_price_in", "judge_price_out"), "a number"),
-    "correction": "max-t, holm, bonferroni or none",
-    "on": "value, ci-lower or ci-upper",
-    "allow_missing": "a number",
-    "asking": "an Asking",
-    "engine": "an Engine",
-    "sanity": "True or False",
-    "missing": "leave, wrong or bounds",
-    "within": "a number above 0",
-    "device": "auto, cpu, cuda or mps",
-    "dtype": "auto, float32, float16 or bfloat16",
-}
-
-
-def from_arguments(part: type[Part], /, **values: Any) -> Part:
-    """A part of a plan, or a whole one, from the arguments of a function; raises where one is of the wrong type."""
-    values = {name: _builtin(value) for name, value in values.items()}
-    try:
-        return msgspec.convert(values, part)
-    except msgspec.ValidationError as error:
-        name = str(error).partition("`$.")[2].strip("`").partition("[")[0].partition(".")[0]
-        argument = "input" if name == "inputs" else name
-        raise UsageError(
-            f"{option(argument)} must be {_MUST_BE.get(argument, 'a text')}, not {values.get(name)!r:.80}."
-        ) from None
-
-
-def _builtin(value: Any) -> Any:
-    """A number or a text of numpy's as Python's own."""
-    if isinstance(value, tuple):
-        return tuple(map(_builtin, value))
-    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
-
-
-def read_plan(path: str | Path | None) -> Plan:
-    """The plan in a TOML file, or the default one where there is no file.
-
-    Example: `unswayed.read_plan("plan.toml")`.
-    """
-    if path is None:
-        return Plan()
-    try:
-        return msgspec.convert(tomllib.loads(read_bounded(Path(path)).decode()), Plan)
-    except FileNotFoundError as error:
-        raise UsageError(f"There is no plan {path}.") from error
-    except (OSError, StoredFileError, ValueError, RecursionError) as error:  # also a number too long, brackets too deep
-        raise UsageError(f"{path}: the plan can't be read: {error}.") from error

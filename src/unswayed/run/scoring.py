@@ -9,7 +9,8 @@ import msgspec
 import numpy as np
 
 from unswayed.base.task import Task, task_named
-from unswayed.run.workers import Engine, Map
+from unswayed.run.plan import Engine
+from unswayed.run.workers import Map, mapped_on
 from unswayed.score import Array, Pair, Scorer, Stats, scorers, stats_here
 
 _BLOCK = 512  # pairs: translations take a tenth of a second
@@ -56,7 +57,7 @@ def scored_by(engine: Engine) -> Iterator[Stats]:
             if not scorer.apart or len(pairs) <= _FEW or not _findable(scorer):
                 return stats_here(scorer, pairs, task)
             if scored is None:
-                scored = stack.enter_context(engine.map(Scoring(task.name), lambda _: "score"))
+                scored = stack.enter_context(mapped_on(engine, Scoring(task.name), lambda _: "score"))
             blocks = ((scorer.name, pairs[at : at + _BLOCK]) for at in range(0, len(pairs), _BLOCK))
             return np.concatenate([found for _, found in scored(blocks)])
 

@@ -15,7 +15,8 @@ import msgspec
 
 from unswayed.base.progress import Progress
 from unswayed.base.values import Example, Variant
-from unswayed.run.workers import Engine, InOrder, unlost
+from unswayed.run.plan import Engine
+from unswayed.run.workers import InOrder, mapped_on, open_pool, unlost
 from unswayed.storage.suite_rows import Piece, pieces_of
 from unswayed.vary.engine import Variation, Varier, blocks_of
 
@@ -67,7 +68,10 @@ def vary_on(
 ) -> Iterator[Variant]:
     """The variants of all examples, in the examples' order, the same on every engine. `unchanged` is as in `vary`."""
     job = Varying(variation)
-    with Progress("varied") as progress, engine.map(job, lambda block: _doing(block[0].row, block[-1].row)) as made_by:
+    with (
+        Progress("varied") as progress,
+        mapped_on(engine, job, lambda block: _doing(block[0].row, block[-1].row)) as made_by,
+    ):
         _check(job, engine)
         for block, (made, none) in made_by(blocks_of(examples, variation.at_once)):
             unchanged.update(none)
@@ -102,7 +106,7 @@ def encoding_on(
     """What `vary_on` makes, encoded, so that workers encode, too."""
     packed = not engine.here
     job = Varying(variation, encoded=True, packed=packed)
-    with engine.pool(job) as pool:
+    with open_pool(engine, job) as pool:
         _check(job, engine)
         yield Encoding(InOrder(pool, next_block, _MOST_HELD), packed, unchanged)
 

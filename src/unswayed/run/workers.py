@@ -8,14 +8,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
 
-import msgspec
-
 from unswayed.base import errors
-from unswayed.base.errors import UnswayedError, UsageError
+from unswayed.base.errors import UnswayedError
 from unswayed.base.own_code import is_debugging
+from unswayed.run.plan import Engine
 
 
 class Work(Protocol):
@@ -215,77 +213,25 @@ def unlost(done: Iterable[tuple[Any, Any]], doing: Callable[[Any], str]) -> Iter
 Map = Callable[[Iterable[Any]], Iterator[tuple[Any, Any]]]  # blocks → each with its result, in order
 
 
-class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How work is done, which changes the speed and nothing else.
+def open_pool(engine: Engine, job: Job, threads: int = 1) -> Pool:
+    """Workers for a job; `threads` are how many blocks each of them may do at once."""
+    if engine.here:
+        return Here(job.start(), threads)
+    if engine.name == "local":
+        from unswayed.run.crew import LocalCrew
 
-    Example: `unswayed.Engine(workers=8)`.
+        return LocalCrew(job, engine.workers or 1, threads)
+    from unswayed.run.on_ray import RayCrew
 
-    `name` is `local`; `ray`, started on this machine or found by RAY_ADDRESS; `ray:ADDRESS` from a machine of the
-    cluster, as in `ray:auto`; or `ray://HOST:PORT` from outside it. `workers` is 1 locally, on Ray one for each CPU.
-    `gpus` is what each worker on Ray has for itself; there are then as many workers as that allows.
-    """
-
-    name: str = "local"
-    workers: int | None = None
-    gpus: float = 0.0
-
-    def __post_init__(self) -> None:
-        kind, colon, _ = self.name.partition(":")
-        if kind not in ("local", "ray") or (kind == "local" and colon):
-            raise UsageError(f"There is no engine {self.name!r}. Use local, ray, ray:ADDRESS or ray://HOST:PORT.")
-        if self.workers is not None and self.workers < 1:
-            raise UsageError(f"workers must be 1 or more, not {self.workers}.")
-        if self.gpus < 0 or (self.gpus and kind == "local"):
-            raise UsageError('gpus must be 0 or more, and only Ray assigns them: use name = "ray".')
-
-    @property
-    def here(self) -> bool:
-        """Is all work done in this process?"""
-        return self.name == "local" and (self.workers or 1) == 1
-
-    def pool(self, job: Job, threads: int = 1) -> Pool:
-        """Workers for a job; `threads` are how many blocks each of them may do at once."""
-        if self.here:
-            return Here(job.start(), threads)
-        if self.name == "local":
-            from unswayed.run.crew import LocalCrew
-
-            return LocalCrew(job, self.workers or 1, threads)
-        from unswayed.run.on_ray import RayCrew
-
-        return RayCrew(self._address, job, self.workers, threads, self.gpus)
-
-    @contextmanager
-    def map(self, job: Job, doing: Callable[[Any], str]) -> Iterator[Map]:
-        """Does a job to a stream of blocks, whose results come in the blocks' order.
-
-        `doing` says what is done to a block, for the error if workers die of it: `vary rows 1 to 512`.
-        """
-
-        with self.pool(job) as pool:
-            yield lambda blocks: unlost(in_order(pool, blocks), doing)
-
-    @property
-    def _address(self) -> str:
-        return self.name if self.name.startswith("ray://") else self.name.partition(":")[2]
-
-
-_in_use: ContextVar[Engine] = ContextVar("engine", default=Engine())  # noqa: B039 - frozen
-
-
-def in_use() -> Engine:
-    """The engine of every step that is given none: this process, unless another was chosen."""
-    return _in_use.get()
+    address = engine.name if engine.name.startswith("ray://") else engine.name.partition(":")[2]
+    return RayCrew(address, job, engine.workers, threads, engine.gpus)
 
 
 @contextmanager
-def using(engine: Engine) -> Iterator[None]:
-    """While this is open, every step that is given no engine of its own is done on this one.
+def mapped_on(engine: Engine, job: Job, doing: Callable[[Any], str]) -> Iterator[Map]:
+    """Does a job to a stream of blocks, whose results come in the blocks' order.
 
-    Example: `with using(Engine(workers=4)): study.run(data)`.
+    `doing` says what is done to a block, for the error if workers die of it: `vary rows 1 to 512`.
     """
-    token = _in_use.set(engine)
-    try:
-        yield
-    finally:
-        _in_use.reset(token)
+    with open_pool(engine, job) as pool:
+        yield lambda blocks: unlost(in_order(pool, blocks), doing)

@@ -18,7 +18,8 @@ systems: Registry[System] = Registry(
 _names, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "systems.asking": "Asking ask",
+        "systems.asking": "ask",
+        "base.options": "Asking",
         "systems.baselines.intent": "Intent",
         "systems.metrics": "Metric Scores Segment",
         "systems.model_folder": "ModelFolder load_pretrained minilm_folder require_trust",

@@ -1,5 +1,6 @@
+from unswayed.base.options import Asking
 from unswayed.base.registry import Registry
-from unswayed.systems.asking import Asking, ask
+from unswayed.systems.asking import ask
 from unswayed.systems.baselines.intent import Intent
 from unswayed.systems.metrics import Metric, Scores, Segment
 from unswayed.systems.model_folder import ModelFolder, load_pretrained, minilm_folder, require_trust

@@ -14,12 +14,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from hashlib import blake2b
-from math import ceil, comb, isclose, isfinite
+from math import ceil, comb, isclose
 from typing import NamedTuple
 
 import msgspec
 
-from unswayed.base.errors import StaleAnswers, SystemBroken, UnswayedError, UsageError, option
+from unswayed.base.errors import StaleAnswers, SystemBroken, UnswayedError
+from unswayed.base.options import Asking
 from unswayed.base.own_code import debug_hint, error_place, error_summary, own_traceback
 from unswayed.base.values import UNREADABLE, BatchOutputs, Failed, Inputs, Json, Output
 from unswayed.storage.answer_rows import masked_output
@@ -34,30 +35,6 @@ _CERTAIN = (
     ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, NotImplementedError,
     RecursionError, SyntaxError, TypeError, ValueError,
 )  # fmt: skip
-
-
-class Asking(msgspec.Struct, frozen=True, kw_only=True):
-    """How a system is asked. None leaves a choice to the system. `rate` is the most requests a second.
-
-    Example: `unswayed.Asking(concurrency=8, retries=3, rate=20)`.
-    """
-
-    batch_size: int | None = None
-    concurrency: int | None = None
-    retries: int | None = None
-    backoff: float = 0.1  # seconds before the first retry of an item; doubled each time
-    give_up: int = 20  # items that fail one after another before the system counts as broken
-    canary: int | None = None  # stored answers that are asked again before any is used; None: 1%, 8 to 200 of them
-    rate: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.rate is not None and not (self.rate > 0 and isfinite(self.rate)):
-            raise UsageError(f"{option('rate')} must be a number above 0, of requests a second, not {self.rate!r}.")
-
-    def apply(self, system: System) -> None:
-        """Sets what was chosen on the system itself."""
-        system.concurrency = self.concurrency or system.concurrency
-        system.retries = system.retries if self.retries is None else self.retries
 
 
 class Answers(NamedTuple):
@@ -83,7 +60,8 @@ class Asker:
         self, system: System, asking: Asking, problem: Callable[[Json, Inputs], str | None] | None = None,
         fatal: type[UnswayedError] = SystemBroken, read: Callable[[Json, Inputs], Json] | None = None,
     ) -> None:  # fmt: skip
-        asking.apply(system)
+        system.concurrency = asking.concurrency or system.concurrency
+        system.retries = system.retries if asking.retries is None else asking.retries
         self.system, self.asking, self._problem, self._fatal, self._read = system, asking, problem, fatal, read
         # A system that knows no rate is held to it here, from whichever thread it is called.
         self._pace = None if asking.rate is None or system.limit(asking.rate) else Pace(asking.rate)

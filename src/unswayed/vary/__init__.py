@@ -11,7 +11,8 @@ operators: Registry[Operator] = Registry("operator", Operator, "unswayed.vary", 
 _names, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "vary.engine": "OperatorSpec",
+        "base.options": "OperatorSpec",
+        "vary.engine": "make_operator",
         "vary.masked": "MaskedModel",
         "vary.operator": "Change SingleEdits Text Texts",
         "vary.words": "cased checked_rate jaccard normal=normal_text some=some_places",

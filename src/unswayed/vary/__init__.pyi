@@ -1,5 +1,6 @@
+from unswayed.base.options import OperatorSpec
 from unswayed.base.registry import Registry
-from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.engine import make_operator
 from unswayed.vary.masked import MaskedModel
 from unswayed.vary.operator import Change, Operator as Operator, SingleEdits, Text, Texts
 from unswayed.vary.words import cased, checked_rate, jaccard, normal as normal_text, some as some_places
@@ -17,6 +18,7 @@ __all__ = [
     "cased",
     "checked_rate",
     "jaccard",
+    "make_operator",
     "normal_text",
     "operators",
     "some_places",

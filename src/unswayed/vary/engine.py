@@ -14,6 +14,7 @@ from unswayed.base.edits import LabelsLost, apply, apply_each
 from unswayed.base.errors import CannotKeepLabels, UnknownName, UsageError, option
 from unswayed.base.gc_pause import collecting_later
 from unswayed.base.language import UNSURE, knows, require_language
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json, Maker, Variant, VariantColumn, Variants
@@ -29,32 +30,26 @@ _FEW = 8  # variants of an example
 _TRIES = 12  # how often an operator draws again where a guard objects
 
 
-class OperatorSpec(msgspec.Struct, frozen=True):
-    """An operator by name, with its parameters.
+def make_operator(spec: OperatorSpec) -> Operator:
+    """The operator of that name with its parameters."""
+    cls = operators.get(spec.name)
+    known = cls.parameters()
+    for key in spec.params:
+        if key not in known:
+            raise UnknownName(f"parameter of {spec.name}", key, known)
+    try:
+        operator = cls(**spec.params)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{spec.name} can't be made with {spec.params}: {error}.") from error
+    operator.name, operator.family = spec.name, spec.name.split("/", 1)[0]
+    return operator
 
-    Example: `unswayed.OperatorSpec("keyboard/adjacent", {"rate": 0.1})`.
-    """
 
-    name: str
-    params: dict[str, Json] = {}
-
-    def make(self) -> Operator:
-        cls = operators.get(self.name)
-        known = cls.parameters()
-        for key in self.params:
-            if key not in known:
-                raise UnknownName(f"parameter of {self.name}", key, known)
-        try:
-            operator = cls(**self.params)
-        except (TypeError, ValueError) as error:
-            raise UsageError(f"{self.name} can't be made with {self.params}: {error}.") from error
-        operator.name, operator.family = self.name, self.name.split("/", 1)[0]
-        return operator
-
-    def describe(self) -> dict[str, Json]:
-        cls = operators.get(self.name)
-        params = {**{k: p.default for k, p in cls.parameters().items()}, **self.params}
-        return describe(self.name, cls, {**params, **cls.pinned(params)})
+def describe_operator(spec: OperatorSpec) -> dict[str, Json]:
+    """All that decides what the operator makes, for a suite's manifest."""
+    cls = operators.get(spec.name)
+    params = {**{k: p.default for k, p in cls.parameters().items()}, **spec.params}
+    return describe(spec.name, cls, {**params, **cls.pinned(params)})
 
 
 class Variation(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +70,7 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
     def at_once(self) -> int:
         """How many examples are varied together: more where that takes a moment and makes few variants."""
         few = len(self.operators) * self.draws <= _FEW
-        return 2 * BLOCK if few and all(spec.make().quick for spec in self.operators) else BLOCK
+        return 2 * BLOCK if few and all(make_operator(spec).quick for spec in self.operators) else BLOCK
 
     def check(self) -> None:
         """Raises before any work where an operator can't be used for this language or task."""
@@ -181,7 +176,7 @@ class Varier:
         self._chosen = variation.fields or self.task.varied  # of every example; else each has its own
         self.keep_gold = keep_gold
         self._mixed = "+" in variation.language
-        self.operators = [spec.make() for spec in variation.operators] if made is None else list(made)
+        self.operators = [make_operator(spec) for spec in variation.operators] if made is None else list(made)
         for operator in self.operators:
             if isinstance(operator, PromptOperator):
                 _check_share(operator, variation.draws)

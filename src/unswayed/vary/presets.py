@@ -16,10 +16,11 @@ import msgspec
 
 from unswayed.base.errors import UnknownName, UsageError
 from unswayed.base.language import UNSURE, knows
+from unswayed.base.options import OperatorSpec
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json
 from unswayed.vary import operators
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, make_operator, vary
 from unswayed.vary.operator import Operator, PromptOperator
 
 ALL = "@all"
@@ -192,7 +193,7 @@ def _unfit(name: str, params: dict[str, Any], preset: str, language: str, task: 
     if preset.startswith("@") and issubclass(operator, PromptOperator):
         return "varies a prompt, which not every system has"
     try:
-        OperatorSpec(name, params).make()
+        make_operator(OperatorSpec(name, params))
     except UsageError as error:
         return str(error).removeprefix(f"{name} ").partition(": ")[0].rstrip(".")
     return None
@@ -249,7 +250,7 @@ def catalogue(language: str | None = None, task: str | None = None) -> list[Entr
 def _entry(name: str, cls: type[Operator], language: str | None) -> Entry:
     needs, example = "", None
     try:
-        OperatorSpec(name).make()
+        make_operator(OperatorSpec(name))
     except UsageError as error:
         needs = str(error).removeprefix(f"{name} needs ").partition(": ")[0].rstrip(".")
     own = Sample(*cls.example) if hasattr(cls, "example") else None

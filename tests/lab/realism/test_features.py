@@ -11,6 +11,7 @@ from commands import unswayed
 
 from unswayed.base.edits import apply
 from unswayed.base.errors import UsageError, WrongLanguage
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Estimate
 from unswayed.lab.calibration.profiles import fit_mandarin_speakers, fit_pinyin_typists
@@ -18,7 +19,7 @@ from unswayed.lab.realism import Aligned
 from unswayed.lab.realism.compare import Files, built_in_systems, measure_harm
 from unswayed.lab.realism.features import known_words, letter_features, slips_of
 from unswayed.lab.realism.judge import RealismJudge, areas_under_curve, keyboard_of, script_of
-from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.engine import make_operator
 from unswayed.vary.operator import Text, Texts
 
 NOISEQA = Path(__file__).parents[3] / "../shared/data/noiseqa/people.jsonl"
@@ -50,7 +51,7 @@ def sentences(n: int) -> list[str]:
 
 
 def varied(name: str, texts: list[str], seed: int, draw: int = 0) -> list[str]:
-    operator, seeds = OperatorSpec(name).make(), Seeds(seed, name, 1)
+    operator, seeds = make_operator(OperatorSpec(name)), Seeds(seed, name, 1)
     block = Texts.of([Text(t, "en") for t in texts])
     made = operator.change_many(block, seeds.streams(block.ids, draw, [""] * len(texts)))
     return [apply(text, change.edits) if change else text for text, change in zip(texts, made, strict=True)]

@@ -14,6 +14,7 @@ from unswayed.measure.comparison.outcome import check_margin, margins_of
 from unswayed.measure.comparison.runs import compare
 from unswayed.measure.gates import ALL
 from unswayed.measure.spill import Spill
+from unswayed.run.plan import plan_of
 from unswayed.stats import Mean, Observations, mean_interval
 
 
@@ -23,8 +24,9 @@ def run(fake_run, n, wrong):
     return fake_run(rows)
 
 
-def gate(fake_run, n, wrong, text="worst:0.05", **more):
-    (found,) = compare(run(fake_run, n, 0), run(fake_run, n, wrong), fail_if_worse=[text], **more).gates
+def gate(fake_run, n, wrong, text="worst:0.05", on="ci-lower"):
+    plan = {"compare": {"on": on}}
+    (found,) = compare(run(fake_run, n, 0), run(fake_run, n, wrong), fail_if_worse=[text], plan=plan).gates
     return found
 
 
@@ -41,16 +43,16 @@ def test_not_worse_is_passed_only_if_it_is_shown(fake_run):
     assert passed.sentence.startswith("worst: B is not worse than A by more than 0.05 (difference -0.010, -0.0")
     assert worse.sentence.endswith(": failed.")
     assert "unclear whether B is worse than A by more than 0.05" in unclear.sentence
-    assert "gate_on= ci-upper" in unclear.sentence
+    assert 'plan={"compare": {"on": "ci-upper"}} fails' in unclear.sentence
 
 
 def test_the_figure_that_is_held_against_the_margin(fake_run):
-    statuses = {on: gate(fake_run, 200, 8, gate_on=on).status for on in ("ci-lower", "value", "ci-upper")}
+    statuses = {on: gate(fake_run, 200, 8, on=on).status for on in ("ci-lower", "value", "ci-upper")}
     assert statuses == {"ci-lower": "unclear", "value": "passed", "ci-upper": "passed"}
-    by_chance = gate(fake_run, 200, 12, gate_on="value")
+    by_chance = gate(fake_run, 200, 12, on="value")
     assert (by_chance.status, by_chance.passed) == ("unclear", False)
     assert "but that may be chance" in by_chance.sentence
-    assert gate(fake_run, 200, 20, gate_on="ci-upper").status == "worse"
+    assert gate(fake_run, 200, 20, on="ci-upper").status == "worse"
 
 
 def test_too_few_examples_say_how_many_it_takes(fake_run):
@@ -113,7 +115,7 @@ def test_wrong_margins_say_what_is_wrong(fake_run, given_, error, said):
 def test_without_gold_there_is_no_score_to_gate(fake_run):
     texts = [fake_run([(None, "x", [("p", 0, "same", "x")])] * 30, task="text") for _ in range(2)]
     with pytest.raises(UsageError, match="worst can't be compared: the data has no gold"):
-        compare(*texts, fail_if_worse={"worst": 0.1}, sanity=False)
+        compare(*texts, fail_if_worse={"worst": 0.1}, plan={"measure": {"sanity": False}})
 
 
 def contrast_of(a, b):
@@ -140,6 +142,9 @@ def test_a_better_answer_never_fails_a_gate_that_passed(answers, at, margin, on)
 
 
 def test_margins_take_texts_and_mappings():
-    assert margins_of(["a:b:worst:0.1"]) == margins_of({"a:b:worst": 0.1})
-    assert margins_of("worst:0.1")[0].set == "all"
-    assert margins_of(None) == []
+    def margins(given):
+        return margins_of(plan_of(None, fail_if_worse=given).compare.fail_if_worse)
+
+    assert margins(["a:b:worst:0.1"]) == margins({"a:b:worst": 0.1})
+    assert margins("worst:0.1")[0].set == "all"
+    assert margins(None) == []

@@ -64,7 +64,7 @@ def test_swapping_is_the_exact_test_in_the_limit(statistic, distinct):
 
 def test_differences_are_of_what_both_answered(random_run):
     a, b = random_run(80, seed=1, right=0.5), random_run(80, seed=1, right=0.9, identity="b")
-    compared = compare(a, b, bootstrap=500)
+    compared = compare(a, b, plan={"measure": {"bootstrap": 500}})
     for d in compared.differences:
         assert d.difference == pytest.approx(d.b - d.a)
         assert d.low <= d.difference <= d.high
@@ -86,9 +86,9 @@ def test_differences_are_of_what_both_answered(random_run):
 
 def test_without_failures_the_sides_are_the_runs_own(random_run):
     a, b = random_run(50, seed=1, fail=0, right=0.5), random_run(50, seed=1, fail=0, right=0.52, identity="b")
-    compared = compare(a, b, bootstrap=100)
+    compared = compare(a, b, plan={"measure": {"bootstrap": 100}})
     for run, side in ((a, "a"), (b, "b")):
-        measured = measure_run(run, bootstrap=100)
+        measured = measure_run(run, {"measure": {"bootstrap": 100}})
         for name in ("clean", "average", "worst", "flips"):
             assert getattr(found(compared, name), side) == pytest.approx(getattr(measured.whole, name).value)
 
@@ -97,7 +97,7 @@ def test_missing_is_left_out_on_both_sides(fake_run):
     failed = fake_run.FAILED
     a = fake_run([("x", "x", [("p", 0, "same", failed), ("p", 1, "same", "x")]), ("x", failed, [])])
     b = fake_run([("x", "x", [("p", 0, "same", "y"), ("p", 1, "same", "x")]), ("x", "x", [])])
-    compared = compare(a, b, bootstrap=50)
+    compared = compare(a, b, plan={"measure": {"bootstrap": 50}})
     assert (found(compared, "average").a, found(compared, "average").b) == (1.0, 1.0)
     assert found(compared, "average").missing == found(compared, "clean").missing == 1
     assert found(compared, "clean").n == 1
@@ -126,7 +126,10 @@ def test_a_clear_difference_and_one_that_may_be_chance(fake_run):
 
 def test_swapping_the_runs_swaps_the_sign(random_run):
     a, b = random_run(60, seed=1), random_run(60, seed=1, right=0.8, identity="b")
-    one, other = compare(a, b, bootstrap=400), compare(b, a, bootstrap=400)
+    one, other = (
+        compare(a, b, plan={"measure": {"bootstrap": 400}}),
+        compare(b, a, plan={"measure": {"bootstrap": 400}}),
+    )
     for d, e in zip(one.differences, other.differences, strict=True):
         assert d.difference == pytest.approx(-e.difference)
         assert d.p == pytest.approx(e.p, abs=0.08)
@@ -134,11 +137,11 @@ def test_swapping_the_runs_swaps_the_sign(random_run):
 
 def test_other_scores_and_texts_without_gold(random_run, fake_run):
     a, b = random_run(40, seed=1), random_run(40, seed=1, right=0.9, identity="b")
-    macro = compare(a, b, scores=["macro_f1"], bootstrap=200)
+    macro = compare(a, b, scores=["macro_f1"], plan={"measure": {"bootstrap": 200}})
     assert macro.score == "macro_f1"
     assert found(macro, "average").difference > 0
     texts = [fake_run([(None, "x", [("p", 0, "same", o)])] * 5, task="text") for o in "xy"]
-    only = compare(*texts, bootstrap=50)
+    only = compare(*texts, plan={"measure": {"bootstrap": 50}})
     assert [d.measure for d in only.differences] == ["flips", "consistency"]
     assert only.differences[0].difference == 1.0
     assert only.primary == "flips"
@@ -159,10 +162,12 @@ def test_nothing_in_common(fake_run):
 
 def test_the_same_bytes_again_and_back_from_json(random_run):
     a, b = random_run(40, seed=1), random_run(40, seed=1, right=0.9, identity="b")
-    one = msgspec.json.encode(compare(a, b, bootstrap=100))
-    assert one == msgspec.json.encode(compare(a.shuffled(1), b.shuffled(2), bootstrap=100))
+    one = msgspec.json.encode(compare(a, b, plan={"measure": {"bootstrap": 100}}))
+    assert one == msgspec.json.encode(compare(a.shuffled(1), b.shuffled(2), plan={"measure": {"bootstrap": 100}}))
     assert isinstance(msgspec.json.decode(one, type=Comparison), Comparison)
-    assert one != msgspec.json.encode(compare(a, b, bootstrap=100, correction="bonferroni"))
+    assert one != msgspec.json.encode(
+        compare(a, b, plan={"measure": {"bootstrap": 100}, "compare": {"correction": "bonferroni"}})
+    )
 
 
 def test_holm_and_bonferroni_by_hand():
@@ -218,7 +223,7 @@ def test_the_primary_measure_is_tested_by_itself(fake_run):
 def test_max_t_lies_between_none_and_bonferroni(fake_run):
     a, b = wrong_of(fake_run, all=2), wrong_of(fake_run, **{"3": 9, "5": 6, "all": 2})
     p = {
-        how: [d.p_corrected for d in compare(a, b, correction=how).differences]
+        how: [d.p_corrected for d in compare(a, b, plan={"compare": {"correction": how}}).differences]
         for how in ("none", "max-t", "bonferroni")
     }
     assert all(x <= y <= z for x, y, z in zip(*p.values(), strict=True))
@@ -231,7 +236,10 @@ def test_slices_drop_and_consistency_are_compared(fake_run):
     assert hall.difference == pytest.approx(6 / 40 / 10)
     assert found(compared, "consistency").difference == pytest.approx(-9 / 60)
     assert found(compared, "consistency", "room=attic").n == 20
-    assert compare(wrong_of(fake_run), wrong_of(fake_run), groups=[]).differences[-1].set == "operator=k/9"
+    assert (
+        compare(wrong_of(fake_run), wrong_of(fake_run), plan={"measure": {"groups": []}}).differences[-1].set
+        == "operator=k/9"
+    )
 
 
 def test_several_runs_are_compared_with_the_first(fake_run):
@@ -259,30 +267,30 @@ def test_clusters_are_units(fake_run):
         return fake_run([row for row in rows for _ in range(times)])
 
     one = found(compare(run(0, 1), run(6, 1)), "average")
-    three = found(compare(run(0, 3), run(6, 3), cluster="paragraph"), "average")
+    three = found(compare(run(0, 3), run(6, 3), plan={"measure": {"cluster": "paragraph"}}), "average")
     assert (three.low, three.high, three.p) == pytest.approx((one.low, one.high, one.p))
     apart = found(compare(run(0, 3), run(6, 3)), "average")
     assert apart.low > three.low
     assert three.n == 60
     with pytest.raises(UsageError, match="no field 'chapter' to cluster by"):
-        compare(run(0, 1), run(6, 1), cluster="chapter")
+        compare(run(0, 1), run(6, 1), plan={"measure": {"cluster": "chapter"}})
 
 
 def test_results_are_compared_as_they_were_measured(fake_run):
     rows = [("x", "x", [("p", d, "same", "y" if (i + d) % 4 == 0 else "x") for d in range(4)], {"part": str(i // 4)})
             for i in range(24)]  # fmt: skip
-    a, b = (measure_run(fake_run(rows), worst_of=2, cluster="part") for _ in range(2))
+    a, b = (measure_run(fake_run(rows), {"measure": {"worst_of": 2, "cluster": "part"}}) for _ in range(2))
     compared = compare(a, b)
     assert found(compared, "worst").a == pytest.approx(a.worst.value)
     assert not any(one.set.startswith("part=") for one in compared.differences)
-    assert found(compare(a, b, worst_of=4), "worst").a < a.worst.value
+    assert found(compare(a, b, plan={"measure": {"worst_of": 4}}), "worst").a < a.worst.value
     assert "worst of 2" in repr(a)
 
 
 def test_lost_and_gained_answers(fake_run):
     a = fake_run([("x", "x", [("p", 0, "same", "x"), ("q", 0, "same", "y")]), ("x", "y", [("p", 0, "same", "x")])])
     b = fake_run([("x", "x", [("p", 0, "same", "z"), ("q", 0, "same", "x")]), ("x", "x", [("p", 0, "same", "x")])])
-    compared = compare(a, b, sanity=False)
+    compared = compare(a, b, plan={"measure": {"sanity": False}})
     assert msgspec.to_builtins(compared.answers) == {
         "clean": {"lost": 0, "gained": 1, "right": 1, "wrong": 0},
         "variants": {"lost": 1, "gained": 1, "right": 1, "wrong": 0},
@@ -314,7 +322,9 @@ def test_runs_that_were_not_finished_are_compared_on_what_both_have(fake_run):
     assert failed.exit_code == 3
     assert failed.failed == {"a": 0, "b": 30}
     assert "30 of 660 items failed" in failed.remarks[-1]
-    assert compare(fake_run(rows + rows[:30]), broken, fail_if_worse="worst:0.02", allow_missing=0.1).passed
+    assert compare(
+        fake_run(rows + rows[:30]), broken, fail_if_worse="worst:0.02", plan={"compare": {"allow_missing": 0.1}}
+    ).passed
 
 
 def test_a_broken_set_up_passes_no_gate(fake_run):
@@ -323,4 +333,4 @@ def test_a_broken_set_up_passes_no_gate(fake_run):
     assert compared.exit_code == 5
     assert [s[:2] for s in compared.sanity] == ["A:", "B:"]
     assert compared.remarks[0].startswith("Nothing was concluded")
-    assert compare(a, b, fail_if_worse="worst:0.3", sanity=False).passed
+    assert compare(a, b, fail_if_worse="worst:0.3", plan={"measure": {"sanity": False}}).passed

@@ -15,7 +15,12 @@ from unswayed.stats import Resampling
 def test_shares_are_those_counted(tmp_path: Path) -> None:
     said = [{"text": f"play song number {i}", "label": "play"} for i in range(40)]
     suite = make_suite(
-        said, ["spoken/filler_end", "spoken/filler_begin"], to=tmp_path / "s", set="random", draws=3, language="en"
+        said,
+        ["spoken/filler_end", "spoken/filler_begin"],
+        to=tmp_path / "s",
+        draws=3,
+        language="en",
+        plan={"vary": {"set": "random"}},
     )
     counted = Counter(variant.source for variant in suite.variants())
     found = shares(suite, ["spoken/filler_begin", "spoken/filler_end", "spoken/speako"], Resampling(bootstrap=500))

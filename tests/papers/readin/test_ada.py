@@ -9,10 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from unswayed.base.errors import UsageError
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example
 from unswayed.cli.augment import command
 from unswayed.mitigate.augment import augment
-from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.engine import make_operator
 
 SCHEMA = {"tables": {"歌手": ["名字"]}, "keys": {}}
 TASKS = {
@@ -38,7 +39,7 @@ TASKS = {
 def test_every_example_has_a_noisy_copy_with_its_label(task: str, noise: str) -> None:
     example = TASKS[task]
     data = [Example(i, str(i), example.inputs, example.gold) for i in range(40)]
-    found = list(augment(data, [OperatorSpec(noise).make()], task=task, language="zh", people=5))
+    found = list(augment(data, [make_operator(OperatorSpec(noise))], task=task, language="zh", people=5))
     copies = [e for e in found if "augmented" in e.groups]
     assert len(copies) >= 10  # a hurried typist may also get a sentence right
     assert len(found) == len(data) + len(copies)
@@ -54,7 +55,7 @@ def test_every_example_has_a_noisy_copy_with_its_label(task: str, noise: str) ->
 def test_several_people_share_the_examples() -> None:
     text = "借呗还款日是哪天，花呗怎么不能提额了"
     data = [Example(i, str(i), {"text": text}, "x") for i in range(60)]
-    operators = [OperatorSpec("keyboard/pinyin").make()]
+    operators = [make_operator(OperatorSpec("keyboard/pinyin"))]
     one, many = (
         {e.id: e.inputs["text"] for e in augment(data, operators, task="text", language="zh", people=people)}
         for people in (1, 5)

@@ -163,7 +163,7 @@ def test_spider(tmp_path):
     assert first.gold["sql"] == "SELECT name FROM singer"
     assert first.gold["schema"] == {"tables": {"singer": ["name"]}, "keys": {}}
     assert second.inputs["question"] == "谁？"
-    *_, english = read_examples(tmp_path / "dev.json", ReadOptions(inputs=("en",)))
+    *_, english = read_examples(tmp_path / "dev.json", ReadOptions(input=("en",)))
     assert english.inputs["question"] == "Who?"
 
 
@@ -180,7 +180,7 @@ def test_spider(tmp_path):
 def test_spider_that_is_not_right(tmp_path, record, message):
     write_spider(tmp_path, record)
     with pytest.raises(DataError, match=message):
-        list(read_examples(tmp_path / "dev.json", ReadOptions(inputs=("de",))))
+        list(read_examples(tmp_path / "dev.json", ReadOptions(input=("de",))))
 
 
 @needs_readin

@@ -12,7 +12,7 @@ from unswayed.base.values import Example, Inputs
 from unswayed.mitigate import augment_examples
 from unswayed.papers.readin.fold import ENCODINGS, Codes, Folded, fold_examples
 from unswayed.papers.readin.subchar import SPECIAL, SubChar, charsmap
-from unswayed.vary import OperatorSpec
+from unswayed.vary import OperatorSpec, make_operator
 
 tokenizers = pytest.importorskip("tokenizers", reason="the extra hf is not installed")
 TEXTS = ["花呗怎么不能提额了", "借呗还款日是哪天", "please turn off the lights", "支付宝 how to 解绑银行卡？"] * 3
@@ -146,7 +146,7 @@ def test_folding_undoes_homophones() -> None:
     texts = ["花呗怎么不能提额了", "借呗还款日是哪天", "支付宝怎么解绑银行卡", "为什么我的余额宝不能转出"]
     examples = [Example(i, str(i), {"text": text}) for i, text in enumerate(texts * 5)]
     copies = list(
-        augment_examples(examples, [OperatorSpec("keyboard/homophone").make()], 0, task="text", language="zh")
+        augment_examples(examples, [make_operator(OperatorSpec("keyboard/homophone"))], 0, task="text", language="zh")
     )
     codes = Codes("pinyin", index=False)
     altered = [copy for copy in copies if copy.inputs["text"] not in texts]

@@ -98,7 +98,7 @@ def test_refusals_and_cut_answers_fail_and_are_counted_apart(scripted: Make, tmp
         run = run_system(made, system, tmp_path / "run")
     finally:
         system.close()
-    found = measure_run(run, sanity=False).validity
+    found = measure_run(run, {"measure": {"sanity": False}}).validity
     assert (found["failed"], found["refused"], found["cut_off"], found["empty"]) == (2, 1, 1, 1)
     warnings = " ".join(found["warnings"])
     assert "cut off by the token limit" in warnings

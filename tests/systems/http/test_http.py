@@ -225,7 +225,7 @@ def test_one_bad_item_does_not_fail_its_batch(scripted: Make, opened: Make, suit
 
     server = scripted(answer)
     asked = suite([None] * 10, task="text", varied="text", text="t")
-    run = run_system(asked, opened(server.url), tmp_path / "run", Asking(retries=1))
+    run = run_system(asked, opened(server.url), tmp_path / "run", plan={"run": {"asking": Asking(retries=1)}})
     outputs = [output for _, clean, varied in run.items() for output in (clean, varied[0][1])]
     assert sum(output.ok for output in outputs) == 18
     assert {output.error for output in outputs if not output.ok} == {
@@ -244,9 +244,11 @@ def test_tokens_and_cost_are_added_up_over_a_run_that_was_stopped(
     told = {"model": "m", "prompt": "nli.txt", "price_in": 2.5, "price_out": 10}
     pairs = suite(["entailed", "not_entailed"] * 5)
     with pytest.raises(SystemBroken, match="401"):
-        run_system(pairs, opened(server.url, **told), tmp_path / "run", Asking(concurrency=1))
+        run_system(pairs, opened(server.url, **told), tmp_path / "run", plan={"run": {"asking": Asking(concurrency=1)}})
     server.replies = [scripted.reply({}, 500), scripted.chat("no", tokens=(100, 2))]
-    run = run_system(pairs, opened(server.url, **told), tmp_path / "run", Asking(concurrency=1, canary=0))
+    run = run_system(
+        pairs, opened(server.url, **told), tmp_path / "run", plan={"run": {"asking": Asking(concurrency=1, canary=0)}}
+    )
     used = run.used()
     assert used.pop("cost") == pytest.approx(20 * (100 * 2.5 + 2 * 10) / 1e6)
     assert used == {"requests": 22, "retries": 1, "5xx": 1, "tokens in": 2000, "tokens out": 40}

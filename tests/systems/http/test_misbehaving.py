@@ -54,7 +54,7 @@ def test_ten_thousand_requests(tmp_path: Path) -> None:
     with Server(trouble=10) as server:
         system = open_system(f"{server.url}/v1", model="m", prompt="nli.txt", read_timeout=6, backoff=0.02)
         try:
-            run = run_system(suite, system, tmp_path / "run", Asking(concurrency=32))
+            run = run_system(suite, system, tmp_path / "run", plan={"run": {"asking": Asking(concurrency=32)}})
         finally:
             system.close()
         counts = server.counts()

@@ -201,5 +201,5 @@ def test_own_estimators_are_deterministic_and_guesses_are_not_known_to_be(tmp_pa
     assert system.deterministic is True
     data = [{"text": text, "label": label} for text, label in zip(SAID, LABELS, strict=True)]
     suite = make_suite(data, ["spoken/filler_end"])
-    with pytest.raises(UsageError, match=r"is declared deterministic.*Leave out repeats="):
-        run_system(suite, system, tmp_path / "run", repeats=2)
+    with pytest.raises(UsageError, match=r"is declared deterministic.*Leave out plan="):
+        run_system(suite, system, tmp_path / "run", plan={"run": {"repeats": 2}})

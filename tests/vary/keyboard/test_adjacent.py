@@ -11,8 +11,9 @@ from commands import unswayed
 from hypothesis import given, strategies as st
 
 from unswayed.base.errors import UnknownName
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.keyboard.adjacent import Adjacent, slips_on
 from unswayed.vary.keyboard.layouts import layout_for
 

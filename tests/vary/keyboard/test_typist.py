@@ -13,6 +13,7 @@ from commands import unswayed
 
 from unswayed.base.edits import Edit, apply
 from unswayed.base.errors import DataError, UsageError
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example
 from unswayed.lab.calibration.profiles import (
@@ -24,7 +25,7 @@ from unswayed.lab.calibration.profiles import (
     type_again,
     typed_pairs,
 )
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.keyboard.layouts import layout
 from unswayed.vary.keyboard.typist import Typist
 from unswayed.vary.operator import Text

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from unswayed.base.errors import UsageError
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example, Variant
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, make_operator, vary
 from unswayed.vary.meaning.chat import PROMPTS, WAYS, one_stretch
 
 Make = Callable[..., Any]
@@ -64,6 +65,6 @@ def test_one_stretch(new: str, counts: bool) -> None:
 
 def test_it_needs_a_server_and_a_way() -> None:
     with pytest.raises(UsageError, match="meaning/chat needs a server and a model"):
-        OperatorSpec("meaning/chat").make()
+        make_operator(OperatorSpec("meaning/chat"))
     with pytest.raises(UsageError, match="way must be one of replace, insert, delete, not 'swap'"):
-        OperatorSpec("meaning/chat", {"url": "http://127.0.0.1:1", "model": "m", "way": "swap"}).make()
+        make_operator(OperatorSpec("meaning/chat", {"url": "http://127.0.0.1:1", "model": "m", "way": "swap"}))

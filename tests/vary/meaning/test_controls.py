@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from unswayed.base.edits import apply
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
-from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.engine import make_operator
 from unswayed.vary.meaning._control import find_deletions, find_insertions, find_replacements
 from unswayed.vary.meaning._table import LANGUAGES, MeaningChange, table
 from unswayed.vary.operator import Text
@@ -177,7 +178,7 @@ def test_what_a_sentence_needs_is_not_left_out(language: str, text: str) -> None
 
 
 def test_controls_are_of_all_ways_and_kinds() -> None:
-    control = OperatorSpec("meaning/control").make()
+    control = make_operator(OperatorSpec("meaning/control"))
     text = "In 1998, he was the first owner of the big house. It was damaged by his father."
     notes = [change.note for draw in range(200) if (change := control.change(Text(text), stream(text, draw)))]
     ways = {way: sum(note.startswith(way) for note in notes) for way in ("replace", "insert", "delete")}
@@ -187,7 +188,7 @@ def test_controls_are_of_all_ways_and_kinds() -> None:
 
 
 def test_a_control_replaces_before_it_inserts_before_it_deletes() -> None:
-    control = OperatorSpec("meaning/control", {"choose": "order"}).make()
+    control = make_operator(OperatorSpec("meaning/control", {"choose": "order"}))
     notes = {}
     for text in ("there are five balls", "the plate is on it", "I didn’t say it", "okay"):
         change = control.change(Text(text), stream(text))

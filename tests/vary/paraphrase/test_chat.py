@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from unswayed.base.errors import StoredFileError, SystemBroken, UsageError
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example, Variant
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, describe_operator, vary
 from unswayed.vary.paraphrase.chat import paraphrases
 
 Make = Callable[..., Any]
@@ -183,5 +184,5 @@ def test_the_prompts_content_is_part_of_the_plan(tmp_path: Path) -> None:
     seen = []
     for text in ("{text}", "{text}!"):
         file.write_text(text)
-        seen.append(OperatorSpec("paraphrase/chat", {"prompt": str(file)}).describe()["params"])
+        seen.append(describe_operator(OperatorSpec("paraphrase/chat", {"prompt": str(file)}))["params"])
     assert seen[0]["prompt_id"] != seen[1]["prompt_id"]

@@ -8,9 +8,10 @@ import pytest
 
 from unswayed.base.edits import apply, slots_of
 from unswayed.base.errors import UnknownName
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.operator import Text
 from unswayed.vary.paraphrase._borrowed import LabelledRows, UnlabelledRows, edits_between
 from unswayed.vary.paraphrase.command import Command, embedded, reframings

@@ -9,12 +9,13 @@ import pytest
 
 from unswayed.base.edits import apply
 from unswayed.base.errors import CannotKeepLabels, StoredFileError, UsageError
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds, Streams
 from unswayed.base.values import Example
 from unswayed.systems import model_folder
 from unswayed.systems.model_folder import Embeddings
 from unswayed.systems.rewrite import Seq2SeqRewriter
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.operator import Text, Texts
 from unswayed.vary.paraphrase.seq2seq import Seq2Seq
 

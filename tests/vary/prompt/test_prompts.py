@@ -14,13 +14,14 @@ from hypothesis import given, strategies as st
 from benchmarks._http_server import Server
 from unswayed.base.chat import chat_inputs, chat_of
 from unswayed.base.errors import UnswayedError, UsageError
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example, Variant
 from unswayed.cli import unswayed as command
 from unswayed.run.record import Run
 from unswayed.storage.suite import Suite
 from unswayed.systems.template import PROMPT, Reprompt, Template, prompt_of
 from unswayed.vary import operators
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 
 NAMES = [name for name in operators.names() if name.startswith("prompt/")]
 TEMPLATE = "Answer the question.\nQuestion: {question}\n\nAnswer:"

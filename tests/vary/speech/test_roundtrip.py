@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from unswayed.base.errors import MissingExtra, UsageError
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example, Variant
 from unswayed.systems import Recogniser, open_system
 from unswayed.systems.recognise import sherpa_files
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.speech import roundtrip
 from unswayed.vary.speech.roundtrip import Roundtrip, Voice, codes, new_voice, speak
 

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from unswayed.base.edits import slots_of
+from unswayed.base.options import OperatorSpec
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Variant
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.operator import Text
 from unswayed.vary.spoken import filler_post_verb, filler_pre_verb
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from unswayed.base.errors import UsageError
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example, Variant
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.english import tagged
 from unswayed.vary.fitting import Asked
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from unswayed.base.edits import slots_of
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example
 from unswayed.data import read_examples
 from unswayed.vary import operators
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 
 CORPORA = Path(__file__).parents[3] / "../shared/data/slu"
 NAMES = [name for name in operators.names() if name.startswith("spoken/")]

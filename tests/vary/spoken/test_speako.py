@@ -16,9 +16,10 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from unswayed.base.errors import UsageError
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.operator import Text
 from unswayed.vary.spoken import _speako
 from unswayed.vary.spoken._phones import CODES, WEAK, _model, akin, decode, letters_of, sound_of

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example, Json, Variant
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.english import KIND_OF, STOPWORDS, forms, kind_of, tagged
 from unswayed.vary.fitting import Asked, fitting
 from unswayed.vary.operator import Text

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from unswayed.base.edits import apply
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
-from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.engine import make_operator
 from unswayed.vary.english import KIND_OF, Word, forms, tagged, tagger
 from unswayed.vary.fitting import (
     OF_PEOPLE,
@@ -130,7 +131,7 @@ def test_a_candidate_is_tagged_by_its_neighbours_as_in_the_whole_sentence(
 @pytest.mark.parametrize("kind", OPERATORS)
 def test_blocks_give_what_single_texts_give(kind: str) -> None:
     texts = [" ".join(WORDS[n % 17 : n % 17 + 9 : 1 + n % 2]) for n in range(40)]
-    operator, seeds = OperatorSpec(f"spoken/synonym_{kind}").make(), Seeds(3, "x", 1)
+    operator, seeds = make_operator(OperatorSpec(f"spoken/synonym_{kind}")), Seeds(3, "x", 1)
     block = Texts.of([Text(text) for text in texts])
     together = operator.change_many(block, seeds.streams(block.ids, 0, [""] * 40))
     alone = [operator.change(Text(text), seeds.stream(str(n), 0)) for n, text in enumerate(texts)]
@@ -187,7 +188,7 @@ def test_the_same_words_as_ever(kind: str) -> None:
         "Could you find the new album? I want to listen to it quickly.",
         "turn off the big lights in the kitchen now",
     )
-    operator, seeds = OperatorSpec(f"spoken/synonym_{kind}").make(), Seeds(0, f"spoken/synonym_{kind}", 1)
+    operator, seeds = make_operator(OperatorSpec(f"spoken/synonym_{kind}")), Seeds(0, f"spoken/synonym_{kind}", 1)
     made = []
     for text in texts:
         change = operator.change(Text(text), seeds.stream(text, 0))

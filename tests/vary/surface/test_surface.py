@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from unswayed.base.errors import UsageError, WrongLanguage
+from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example, Json
 from unswayed.vary import operators
-from unswayed.vary.engine import OperatorSpec, Variation, vary
+from unswayed.vary.engine import Variation, vary
 from unswayed.vary.presets import members
 
 NAMES = members("surface")

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from unswayed.base.edits import apply
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Estimate, Inputs
 from unswayed.lab.realism import Aligned, column, read_versions
@@ -22,7 +23,7 @@ from unswayed.measure.files import distances
 from unswayed.stats import Array, mean_interval, numbers_of
 from unswayed.systems.system import Failed, System
 from unswayed.vary.chinese_slips import KINDS, slips
-from unswayed.vary.engine import OperatorSpec
+from unswayed.vary.engine import make_operator
 from unswayed.vary.operator import Text, Texts
 
 _LEVEL = 0.95
@@ -191,7 +192,7 @@ def realism(
         if name := script.baseline():
             rate = sum(error_rate(texts, t) for t in typed) / len(typed)
             params: dict[str, float] = {"rate": min(1.0, max(0.01, rate))} if name == "keyboard/homophone" else {}
-            operator = OperatorSpec(name, params).make()
+            operator = make_operator(OperatorSpec(name, params))
             views = Texts.of([Text(text, script.language) for text in texts])
             streams = Seeds(seed, name, operator.version).streams(views.ids, 0, [""] * len(texts))
             changes = zip(texts, operator.change_many(views, streams), strict=True)

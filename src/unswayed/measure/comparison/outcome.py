@@ -4,7 +4,7 @@ The fields of the values are also the shape of `--format json`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -18,7 +18,7 @@ from unswayed.base.text import data_frame, figure, label, number, subject
 from unswayed.base.values import Estimate
 from unswayed.measure.comparison.contrasts import AnswerCounts, Contrast, Ends, GatheredContrasts
 from unswayed.measure.definitions import MEASURES
-from unswayed.measure.gates import ALL, AT_LEAST, Limits, limits_of, spelled, split_measure
+from unswayed.measure.gates import ALL, AT_LEAST, spelled, split_measure
 from unswayed.measure.results import Cells, Tabular, load_from, save_to
 from unswayed.run.plan import GateOn, MeasurePlan
 from unswayed.stats import Numbers, correct, mean_interval
@@ -168,8 +168,7 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
             gates = [f"{lead}{gate.sentence}" for gate in one.gates]
             said |= dict.fromkeys([*one.sanity, *gates, *one.warnings])
         if any(one.sanity for _, one in self.lettered()):
-            accept = option("no-sanity", "sanity")
-            accept += "False" if accept.endswith("=") else ""
+            accept = option("no-sanity", value="False")
             return [f"Nothing was concluded, as a set-up looks broken. {accept} accepts it as it is.", *said]
         return list(said)
 
@@ -314,15 +313,10 @@ class Margin(msgspec.Struct, frozen=True):
     set: str = "all"
 
 
-def margin_limits(given: Limits) -> dict[str, float]:
-    """From `[SET:]MEASURE` to margin."""
-    return limits_of(given, ":=", _USAGE)
-
-
-def margins_of(given: Limits) -> list[Margin]:
-    """The margins in texts as at the command line, or in a mapping from `[SET:]MEASURE` to margin."""
+def margins_of(given: Mapping[str, float]) -> list[Margin]:
+    """The margins in a mapping from `[SET:]MEASURE` to margin."""
     found = []
-    for name, margin in margin_limits(given).items():
+    for name, margin in given.items():
         set_, measure = split_measure(name)
         if measure not in MEASURES:
             raise UnknownName("measure to compare", measure, MEASURES)
@@ -359,8 +353,8 @@ def check_margin(margin: float, contrast: Contrast, level: float, on: GateOn) ->
     if status == "unclear" and on == "value":
         chance = ", but that may be chance"
     elif status == "unclear":
-        said = "it is unclear whether B is worse"
-        more = f"{_needed(margin, contrast, level)} {option('gate-on')} ci-upper fails only what is shown to be worse."
+        said, laxer = "it is unclear whether B is worse", option("gate-on", "compare.on", "ci-upper")
+        more = f"{_needed(margin, contrast, level)} {laxer} fails only what is shown to be worse."
     sentence = f"{what}: there is nothing to compare, so the margin of {margin:g} does not hold: failed."
     if value is not None:
         span = "" if low is None or high is None else f", {low:.3f} to {high:.3f}"

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from unswayed.base.errors import NothingEvaluated, UnknownName, UsageError, option
+from unswayed.base.options import options_in_plan
 from unswayed.base.values import Estimate
 from unswayed.measure.comparison.contrasts import Clusters, Contrast, GatheredContrasts, Place, Shared, ends_of
 from unswayed.measure.comparison.outcome import (
@@ -18,12 +19,11 @@ from unswayed.measure.comparison.outcome import (
     check_margin,
     difference_of,
     letter,
-    margin_limits,
     margins_of,
     tested_together,
 )
 from unswayed.measure.definitions import MEASURES, way_of
-from unswayed.measure.gates import ALL, Known, Limits, sets_named, spelled, split_measure
+from unswayed.measure.gates import ALL, Known, sets_named, spelled, split_measure
 from unswayed.measure.measuring import Runlike, blocks_of, decisive, run_of, scorers_for
 from unswayed.measure.questions import check_cluster, signer_of, slices_of, with_cluster
 from unswayed.measure.results import Results
@@ -34,22 +34,18 @@ from unswayed.measure.stored import KeptScores
 from unswayed.measure.table_reader import read_table
 from unswayed.measure.validity import as_wrong
 from unswayed.run.block import Block
-from unswayed.run.plan import ComparePlan, Correction, GateOn, MeasurePlan, Missing, Plan, Weigh, from_arguments, listed
+from unswayed.run.plan import ComparePlan, MeasurePlan, Plan, PlanLike, plan_of
 from unswayed.run.record import NOT_ASKED, Run
 from unswayed.score import Comparing, comparing_for, scorers
-from unswayed.stats import Resampling
 
 AnyRun = Runlike | Results | str | Path
 _PRIMARY = ("average", "flips")  # without gold there is no average
 
 
+@options_in_plan(Plan, "compare", "measure", "engine")
 def compare(
-    a: AnyRun, b: AnyRun, *more: AnyRun, scores: str | Sequence[str] | None = None, level: float = 0.95,
-    bootstrap: int = 10_000, seed: int = 0, groups: str | Sequence[str] | None = None, cluster: str | None = None,
-    weigh: Weigh = "examples", worst_of: int | None = None, sanity: bool = True, missing: Missing = "leave",
-    extract: str = "", equivalent: str = "", rubric: str | None = None, primary: str | None = None,
-    correction: Correction = "max-t", fail_if_worse: Limits = None, gate_on: GateOn = "ci-lower",
-    allow_missing: float = 0.0,
+    a: AnyRun, b: AnyRun, *more: AnyRun, scores: str | Sequence[str] | None = None, primary: str | None = None,
+    fail_if_worse: Mapping[str, float] | str | Sequence[str] | None = None, plan: PlanLike = None,
 ) -> Comparison:  # fmt: skip
     """B minus A for each measure, overall and by operator, family and slice, on what both answered.
 
@@ -58,26 +54,15 @@ def compare(
     - `a`, the baseline, and `b`: runs on the same suite, paths of their folders, or results, whose main score,
       `cluster` and `worst_of` are then the defaults. Each of `more` is compared with `a` as well: `others` has these
       comparisons.
+    - `scores`: the score to compare by; by default the task's.
     - `primary`: the measure that is tested by itself, "average" by default, or "flips" without gold; all other
-      differences are tested together and corrected for that (`correction`: max-t, holm, bonferroni or none).
-    - `fail_if_worse`: from a measure, or a set, a colon and a measure, to how much worse it may be. `gate_on` is the
-      figure that is held against it, and `allow_missing` the share of a run's items that may have failed.
-    - the rest: as in `measure_run`. `bootstrap` is the number of random draws behind max-t.
+      differences are tested together and corrected for that.
+    - `fail_if_worse`: from a measure, or a set, a colon and a measure, to how much worse it may be.
+    - `plan`: all other options, in the sections `measure` and `compare`. `bootstrap` is the number of random draws
+      behind max-t. An argument overrides the plan.
     """
-    plan = from_arguments(
-        MeasurePlan, scores=listed(scores), level=level, bootstrap=bootstrap, seed=seed, cluster=cluster, weigh=weigh,
-        worst_of=worst_of, sanity=sanity, missing=missing, extract=extract, equivalent=equivalent, rubric=rubric,
-    )  # fmt: skip
-    asked = from_arguments(
-        ComparePlan, primary=primary, correction=correction, on=gate_on, allow_missing=allow_missing,
-        fail_if_worse=margin_limits(fail_if_worse),
-    )  # fmt: skip
-    return _Baseline([a, b, *more], plan, asked, None if groups is None else list(listed(groups))).result()
-
-
-def compare_by(plan: Plan, *runs: AnyRun) -> Comparison:
-    """Compares runs with the first of them as a plan says."""
-    return _Baseline(runs, plan.measure, plan.compare, None).result()
+    made = plan_of(plan, scores=scores, primary=primary, fail_if_worse=fail_if_worse)
+    return _Baseline([a, b, *more], made.measure, made.compare).result()
 
 
 class _Watched:
@@ -99,10 +84,7 @@ class _Watched:
 class _Baseline:
     """Runs, the first of which is the baseline, read and ready to be compared."""
 
-    def __init__(
-        self, given: Sequence[AnyRun], plan: MeasurePlan, asked: ComparePlan, groups: list[str] | None
-    ) -> None:
-        Resampling(plan.level, plan.bootstrap, plan.seed)
+    def __init__(self, given: Sequence[AnyRun], plan: MeasurePlan, asked: ComparePlan) -> None:
         if plan.missing == "bounds":
             raise UsageError(f"Runs are compared with {option('missing')} leave or wrong; bounds is for one run.")
         self._asked, self._margins = asked, margins_of(asked.fail_if_worse)
@@ -118,7 +100,7 @@ class _Baseline:
             self._compared = {"compared": comparing.name} if comparing.name else {}
         check_cluster(tables[0].values, plan.cluster)
         self._way = way_of(tables[0].most_tries, plan.weigh, plan.worst_of)
-        slices, self._warnings = slices_of(tables[0], groups, plan.cluster)
+        slices, self._warnings = slices_of(tables[0], plan.groups, plan.cluster)
         ends = ends_of(tables)
         self._pairs = [(Shared(tables[0], table, ends), Shared(table, tables[0], ends)) for table in tables[1:]]
         clusters = None if plan.cluster is None else Clusters(plan.cluster, len(tables[0].values[plan.cluster]))
@@ -230,7 +212,11 @@ class _Baseline:
         if not watched.failed:
             return []
         count = "are left out of both runs" if self._plan.missing == "leave" else "count as wrong"
-        accept = f" {option('allow-missing')} accepts a share of them." if self._too_many(watched) else ""
+        accept = (
+            f" {option('allow-missing', 'compare.allow_missing')} accepts a share of them."
+            if self._too_many(watched)
+            else ""
+        )
         return [f"{name}: {watched.failed:,} of {watched.items:,} items failed, and {count}.{accept}"]
 
     def _signs(self, watched: _Watched, side: int, name: str, clean: Contrast | None) -> list[str]:

@@ -15,7 +15,7 @@ from unswayed.collect import study_template
 from unswayed.papers.dialect.corpora import BASES, FILE as PAIRS, read_pairs, read_segments
 from unswayed.papers.dialect.translation import Translate, read_translations
 from unswayed.storage import Judgement, read_judgements, write_atomically, write_json_lines
-from unswayed.vary import Operator, OperatorSpec, Text
+from unswayed.vary import Operator, OperatorSpec, Text, make_operator
 
 OTHERS = {"pt": "pt-PT", "zh": "zh-TW_Simplified"}  # as in the paper, Taiwan's Mandarin is read in simplified script
 WAYS = ("replace", "insert", "delete")
@@ -192,7 +192,7 @@ def _controls(language: str, id: str, text: str, seed: int) -> dict[str, tuple[s
 
 @cache
 def _operator(way: str, seed: int) -> tuple[Operator, Seeds]:
-    operator = OperatorSpec(f"meaning/{way}").make()
+    operator = make_operator(OperatorSpec(f"meaning/{way}"))
     return operator, Seeds(seed, operator.name, operator.version)
 
 

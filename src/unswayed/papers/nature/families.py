@@ -40,7 +40,10 @@ def _paper_gaps(corpora: Sequence[str]) -> Json:
 def _rows(base: Sequence[Runs], other: Sequence[Runs], same: bool) -> dict[str, dict[str, Estimate]]:
     rows: dict[str, dict[str, Estimate]] = {}
     for label, (set_, measure) in SETS.items():
-        of = [getattr(measure_run(getattr(r, set_), ["end_to_end"]).whole, measure) for r in other]
+        of = [
+            getattr(measure_run(getattr(r, set_), {"measure": {"scores": ["end_to_end"]}}).whole, measure)
+            for r in other
+        ]
         rows[label] = {"e2e": over_trainings(of, within=(0, 1))}
         if not same:
             pairs = [(getattr(a, set_), getattr(b, set_)) for a, b in zip(base, other, strict=False)]

@@ -19,6 +19,7 @@ from unswayed.vary import (
     Texts,
     cased,
     checked_rate,
+    make_operator,
     operators,
     some_places,
 )
@@ -58,7 +59,7 @@ def _operator(name: str | OperatorSpec, examples: Callable[[], Iterable[Example]
     if spec.name not in operators and ":" not in spec.name:
         known = [*STRATEGIES, *operators.names()]
         raise UnknownName("strategy or operator", spec.name, known, "unswayed augment --help")
-    return spec.make()
+    return make_operator(spec)
 
 
 _WINDOW = 20  # words above and below in rank that may replace a word

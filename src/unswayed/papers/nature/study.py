@@ -123,12 +123,13 @@ class _Stages(StudyContext):
         print(f"{corpus.name}: making its test sets", file=sys.stderr)
         chooser = selector or selector_of(corpus, self.to / "models" / f"{corpus.name}+selector", self.seed)
         guard = None if self.given.get("no_guard") else corpus.train
-        make = partial(make_suite, corpus.test, NATURE, seed=self.seed, task="slu", language="en", guard=guard)
+        make = partial(make_suite, corpus.test, NATURE, seed=self.seed, task="slu", language="en")
         repetitions = int(self.given.get("repetitions") or 10)
+        plans = {set_: {"vary": {"guard": guard, "set": set_}} for set_ in ("each", "random", "hard")}
         return {
-            "each": make(to=place / "each"),
-            "random": make(to=place / "random", set="random", draws=repetitions),
-            "hard": make(to=place / "hard", set="hard", selector=chooser),
+            "each": make(to=place / "each", plan=plans["each"]),
+            "random": make(to=place / "random", draws=repetitions, plan=plans["random"]),
+            "hard": make(to=place / "hard", selector=chooser, plan=plans["hard"]),
         }
 
     @cached_property

@@ -117,11 +117,13 @@ def table4(runs: Mapping[str, Sequence[Runs]]) -> Json:
 
 def _performance(runs: Runs) -> tuple[Rows, dict[str, Estimate]]:
     assert runs.each is not None
-    random, hard = (measure_run(run, list(SCORES.values())[::-1]) for run in (runs.random, runs.hard))
+    random, hard = (
+        measure_run(run, {"measure": {"scores": list(SCORES.values())[::-1]}}) for run in (runs.random, runs.hard)
+    )
     rows: Rows = {row: {} for row in ("Orig", "Rand", "Hard", *OPERATORS)}
     drops = {"Rand": random.drop, "Hard": hard.drop}
     for score, scorer in SCORES.items():
-        by_operator = measure_run(runs.each, [scorer]).by("operator")
+        by_operator = measure_run(runs.each, {"measure": {"scores": [scorer]}}).by("operator")
         of_random = random.scores.get(scorer) or {"clean": random.clean, "average": random.average}
         of_hard = hard.scores.get(scorer) or {"average": hard.average}
         rows["Orig"][score], rows["Rand"][score] = of_random["clean"], of_random["average"]
@@ -185,7 +187,9 @@ def table5(plain: Mapping[str, Sequence[Runs]], augmented: Mapping[str, Sequence
 def _gains(plain: Runs, augmented: Runs) -> Iterator[tuple[str, Json]]:
     for row, measure, set_ in (("Orig", "clean", "random"), ("Rand", "average", "random"), ("Hard", "average", "hard")):
         pair = getattr(plain, set_), getattr(augmented, set_)
-        without, with_ = (getattr(measure_run(run, ["end_to_end"]).whole, measure) for run in pair)
+        without, with_ = (
+            getattr(measure_run(run, {"measure": {"scores": ["end_to_end"]}}).whole, measure) for run in pair
+        )
         compared = compare(*pair, scores=["end_to_end"]).differences
         gain = next(d for d in compared if (d.measure, d.set) == (measure, "all"))
         yield row, {"without": without, "with": with_, "gain": gain.estimate}

@@ -180,7 +180,7 @@ class Rte(Reader):
 
     def _jsonl(self, file: Path) -> Iterator[tuple[str, tuple[str, str], str, dict[str, str]]]:
         reader = Jsonl()
-        chosen = ReadOptions(inputs=("sentence1", "sentence2"), gold="gold_label", id="id", groups=("dataset", "task"))
+        chosen = ReadOptions(input=("sentence1", "sentence2"), gold="gold_label", id="id", groups=("dataset", "task"))
         for example in reader.read(file, chosen):
             self.line = reader.line
             if not isinstance(example.gold, bool):

@@ -37,13 +37,13 @@ def rows_of(file: Path) -> Iterator[Row]:
 
 def afqmc(file: Path) -> Iterator[Row]:
     """Pairs of questions: `sentence1`, `sentence2`, `label`."""
-    for example, line in _read(Jsonl(), file, ReadOptions(inputs=("sentence1", "sentence2"), gold="label")):
+    for example, line in _read(Jsonl(), file, ReadOptions(input=("sentence1", "sentence2"), gold="label")):
         yield msgspec.structs.replace(example, groups=side(example.gold)), line
 
 
 def nmt(file: Path) -> Iterator[Row]:
     """Segments: `id`, `zh`, `en`. They are named as the task `translate` has them."""
-    for example, line in _read(Jsonl(), file, ReadOptions(inputs=("zh",), gold="en", id="id")):
+    for example, line in _read(Jsonl(), file, ReadOptions(input=("zh",), gold="en", id="id")):
         gold = example.gold.rstrip("\r\n") if isinstance(example.gold, str) else example.gold
         yield msgspec.structs.replace(example, inputs={"source": example.inputs["zh"]}, gold=gold), line
 

@@ -19,7 +19,7 @@ from unswayed.report import Given
 from unswayed.run import Run, run_system
 from unswayed.storage import Suite
 from unswayed.systems import System, open_system, systems
-from unswayed.vary import OperatorSpec
+from unswayed.vary import OperatorSpec, make_operator
 
 PLAIN, CORRECTION = "plain", "correction"
 NOISE = {"ada": "keyboard/homophone", "ada-simulated": "keyboard/pinyin"}
@@ -139,7 +139,7 @@ class ReadinCorpus:
         examples: Iterable[Example] = self.examples(part)
         noise = next((NOISE[part] for part in method.split("+") if part in NOISE), None)
         if noise:
-            operators = [OperatorSpec(noise).make()]
+            operators = [make_operator(OperatorSpec(noise))]
             examples = augment_examples(examples, operators, seed, task=self.task, language="zh", people=_PEOPLE)
         folds = "subchar" in method and not self.transforms
         return fold_examples(examples, Codes("pinyin", index=False)) if folds else examples

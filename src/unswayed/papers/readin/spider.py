@@ -133,7 +133,7 @@ def _shown(schema: Json) -> str:
 def _question(record: dict[str, Any], options: ReadOptions, reader: Spider) -> str:
     question = record.get("question")
     if isinstance(question, dict):
-        language = options.inputs[0] if options.inputs else "zh" if "zh" in question else next(iter(question), "")
+        language = options.input[0] if options.input else "zh" if "zh" in question else next(iter(question), "")
         if language not in question:
             known = ", ".join(question)
             raise DataError(f"there is no question in {language!r}, only in {known}.", reader.file, reader.line)

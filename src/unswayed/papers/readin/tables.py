@@ -96,7 +96,10 @@ def _cells(run: Run, scores: Mapping[str, str]) -> dict[str, dict[str, Json]]:
     """Family → measure → estimate."""
     found: dict[str, dict[str, Json]] = {}
     every = versions_of(run.suite)
-    measured = {score: measure_run(run, [score], groups=[], worst_of=every) for score in set(scores.values())}
+    measured = {
+        score: measure_run(run, {"measure": {"scores": [score], "groups": [], "worst_of": every}})
+        for score in set(scores.values())
+    }
     for measure, score in scores.items():
         for family, block in measured[score].by("family").items():
             found.setdefault(family, {})[measure] = getattr(block, measure)
@@ -131,7 +134,9 @@ def _gains(plain: Sequence[Run], other: Sequence[Run], scores: Mapping[str, str]
     for n, run in enumerate(other):
         base = plain[min(n, len(plain) - 1)]
         for score in sorted(set(scores.values())):
-            for d in compare(base, run, scores=[score], worst_of=versions_of(base.suite)).differences:
+            for d in compare(
+                base, run, scores=[score], plan={"measure": {"worst_of": versions_of(base.suite)}}
+            ).differences:
                 if d.set == "all" and scores.get(d.measure) == score:
                     found.setdefault(d.measure, []).append((d.estimate, d.p))
     return {

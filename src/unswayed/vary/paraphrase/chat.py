@@ -12,11 +12,12 @@ from typing import Any
 import msgspec
 
 from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.options import Asking
 from unswayed.base.secrets import masked_spec
 from unswayed.base.seeds import Stream, Streams
 from unswayed.base.values import Inputs, Json, Output
 from unswayed.storage.answers import AnswerStore
-from unswayed.systems.asking import Asking, ask
+from unswayed.systems.asking import ask
 from unswayed.systems.opening import open_system
 from unswayed.systems.prompted import json_in
 from unswayed.systems.rewrite import Rewriter, rewriting_prompt

@@ -12,11 +12,12 @@ from typing import Any
 
 from unswayed.base.errors import UsageError
 from unswayed.base.ids import file_hash
+from unswayed.base.options import Asking
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Example, Json
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.untrusted_files import read_bounded
-from unswayed.systems.asking import Asking, ask
+from unswayed.systems.asking import ask
 from unswayed.systems.opening import open_system
 from unswayed.systems.rewrite import Rewriter, rewriting_prompt
 from unswayed.systems.template import Reprompt, Template

@@ -15,7 +15,6 @@ import torch
 from unswayed.base.errors import DataError, MissingExtra, UsageError
 from unswayed.base.values import Example
 from unswayed.papers.nature.slu.models import Bilstm, Birnn, Jointbert, Stackprop
-from unswayed.systems import training as _torch
 from unswayed.systems.opening import open_system
 
 SMALL = {"words": 16, "letters": 8, "filters": 16, "hidden": 16, "min_count": 1, "batch_size": 8, "patience": 99}
@@ -150,7 +149,7 @@ def test_dev_is_held_out_by_text(toy: list[Example]) -> None:
 
 
 def test_without_the_extra_the_install_line_is_shown(toy: list[Example], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_torch, "find_spec", lambda name: None)
+    monkeypatch.setattr("unswayed.systems.device.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"pip install 'bert-score"):
         Bilstm.train(toy)
 
