@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from unswayed.stats.statistics import Array
-from unswayed.stats.two_way import Cells, normal_cdf, normal_quantile, row_means
+from unswayed.stats.two_way import SeenCells, normal_cdf, normal_quantile, row_means
 
 ENDS = (0.05, 0.5, 0.95)
 
@@ -20,18 +20,18 @@ def table(seed: int, binary: bool, rows: int = 40, columns: int = 60) -> Array:
     return (noisy > 0).astype(np.float64) if binary else noisy
 
 
-def some(whole: Array, seed: int, share: float = 0.1) -> Cells:
+def some(whole: Array, seed: int, share: float = 0.1) -> SeenCells:
     rng = np.random.Generator(np.random.PCG64(seed + 1000))
     seen = rng.random(whole.shape) < share
     seen[-1] = True
     row, column = np.nonzero(seen)
-    return Cells(row, column, whole[seen], (whole.shape[0], whole.shape[1]))
+    return SeenCells(row, column, whole[seen], (whole.shape[0], whole.shape[1]))
 
 
 def test_a_whole_table_needs_no_estimate() -> None:
     whole = table(0, True)
     row, column = np.nonzero(np.ones_like(whole))
-    found = row_means(Cells(row, column, whole.ravel(), (40, 60)))
+    found = row_means(SeenCells(row, column, whole.ravel(), (40, 60)))
     assert found == pytest.approx(whole.mean(axis=1)[None, :])
 
 

@@ -26,7 +26,7 @@ _numbers = [Struct(f"<{count}Q").unpack_from for count in range(_SIZE // 8 + 1)]
 _two = _numbers[2]
 
 
-class Person(NamedTuple):
+class SimulatedPerson(NamedTuple):
     """The simulated person of a draw: their own key, that of all people under the seed, and their number."""
 
     key: bytes = b""
@@ -34,7 +34,7 @@ class Person(NamedTuple):
     draw: int = 0
 
 
-_NOBODY = Person()
+_NOBODY = SimulatedPerson()
 
 
 class Stream:
@@ -45,7 +45,7 @@ class Stream:
 
     __slots__ = ("_at", "_block", "_example", "_moments", "_person")
 
-    def __init__(self, key: bytes, person: Person = _NOBODY, example: str = "") -> None:
+    def __init__(self, key: bytes, person: SimulatedPerson = _NOBODY, example: str = "") -> None:
         self._block = key if len(key) == _SIZE else blake2b(key).digest()
         self._person = person
         self._example = example
@@ -181,7 +181,7 @@ class Streams(Sequence[Stream]):
 
     __slots__ = ("_digests", "_ids", "_made", "_numbers", "_person")
 
-    def __init__(self, digests: list[bytes], person: Person, ids: Sequence[str]) -> None:
+    def __init__(self, digests: list[bytes], person: SimulatedPerson, ids: Sequence[str]) -> None:
         self._digests, self._person, self._ids = digests, person, ids
         self._made: dict[int, Stream] = {}
         self._numbers: NDArray[np.uint64] | None = None
@@ -272,7 +272,7 @@ class Seeds:
 
     def __init__(self, seed: int, operator: str, version: int) -> None:
         self._prefix = blake2b(f"{seed}\0{operator}\0{version}\0".encode())
-        self._people: dict[int, Person] = {}
+        self._people: dict[int, SimulatedPerson] = {}
 
     def stream(self, example_id: str, draw: int, field: str = "") -> Stream:
         """The stream of one variant, from (seed, operator, version, example id, draw) and the field varied."""
@@ -290,9 +290,9 @@ class Seeds:
             digests.append(h.digest())
         return Streams(digests, self._people.get(draw) or self._person(draw), ids.ids)
 
-    def _person(self, draw: int) -> Person:
+    def _person(self, draw: int) -> SimulatedPerson:
         own, all_ = self._prefix.copy(), self._prefix.copy()
         own.update(f"person\0{draw}\0".encode())
         all_.update(b"people\0")
-        self._people[draw] = person = Person(own.digest(), all_.digest(), draw)
+        self._people[draw] = person = SimulatedPerson(own.digest(), all_.digest(), draw)
         return person

@@ -156,13 +156,6 @@ def typeset(text: str) -> str:
     return text.replace("-", "−")
 
 
-def includes_zero(estimate: Estimate) -> bool:
-    """Could the true difference be none? An estimate without an interval could."""
-    if estimate.low is None or estimate.high is None:
-        return True
-    return estimate.low <= 0 <= estimate.high
-
-
 _SCORES = {
     "end_to_end": "End-to-end accuracy",
     "match": "Share of right answers",

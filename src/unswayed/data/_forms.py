@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +132,8 @@ class TaggedForm(Form):
         super().__init__(options)
         one = options.input if len(options.input) == 1 else ()
         names = [name for name in _TOKENS if options.input in ((), (name,))]
-        self._tokens = next((name for name in (*names, *one) if _are_tokens(record.get(name))), None)
+        lists = ((name, record[name]) for name in (*names, *one) if isinstance(record.get(name), list))
+        self._tokens = next((name for name, v in lists if v and all(isinstance(one, str) for one in v)), None)
         self._studio = not self._tokens and isinstance(record.get("data"), dict)
         self._studio = self._studio and isinstance(record.get("annotations"), list)
         holder = record["data"] if self._studio else record
@@ -270,10 +271,6 @@ def entities_of(spans: Sequence[Any], text: str) -> list[dict[str, Json]]:
     return sorted(found, key=lambda entity: (entity["start"], entity["end"], entity["label"]))
 
 
-def _are_tokens(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
-
-
 def _are_spans(spans: Any, may_be_empty: bool) -> bool:
     """Is it a list of objects with a start and a type, or of triples of start, end and label?"""
     if not isinstance(spans, list) or (not spans and not may_be_empty):
@@ -345,7 +342,14 @@ class ChatForm(Form):
             gold = next((value for name, value in record.items() if name in _CHAT_GOLDS and value is not None), None)
             several = self._messages == "messages" and _is_messages(messages) and len(messages) > 1
             if several and isinstance(messages[-1], dict) and messages[-1].get("role") == "assistant":
-                messages, gold = messages[:-1], _reply_gold(messages[-1]) if gold is None else gold
+                reply, messages = messages[-1], messages[:-1]
+                if gold is None and not reply.get("tool_calls"):
+                    gold = reply.get("content")
+                elif gold is None:  # its calls, as BFCL has golds
+                    calls = calls_of({"tool_calls": reply["tool_calls"]})
+                    if calls is None:
+                        raise Problem(f"the assistant's tool_calls can't be read: {reply['tool_calls']!r:.60}.")
+                    gold = [{name: {key: [_only_right(v)] for key, v in given.items()}} for name, given in calls]
         if self._options.gold:
             gold = record.get(self._options.gold)
         try:
@@ -367,16 +371,6 @@ class ChatForm(Form):
             raise Problem(f"{_ANSWERS} has no row with the id {id!r}.")
         no_call: Json = [] if str(id).startswith(("irrelevance", "live_irrelevance")) else None
         return question[0], tools, self._golds[str(id)] if self._golds is not None else no_call
-
-
-def _reply_gold(message: Mapping[str, Any]) -> Json:
-    """The gold that the last message of the assistant is: its calls, as BFCL has golds, or its text."""
-    if not message.get("tool_calls"):
-        return message.get("content")
-    calls = calls_of({"tool_calls": message["tool_calls"]})
-    if calls is None:
-        raise Problem(f"the assistant's tool_calls can't be read: {message['tool_calls']!r:.60}.")
-    return [{call.name: {name: [_only_right(value)] for name, value in call.arguments.items()}} for call in calls]
 
 
 def _only_right(value: Json) -> Json:

@@ -46,7 +46,7 @@ class _Sentence(NamedTuple):
     document: int
 
 
-class Conll(Reader):
+class ConllReader(Reader):
     """CoNLL-2003, CoNLL-U, CoNLL-U Plus and their like. Columns are separated by tabs or spaces.
 
     `gold` and `inputs` choose the columns of the tags and of the words: by number from 1, or by a name that

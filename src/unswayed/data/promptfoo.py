@@ -17,7 +17,7 @@ _CONTAINS = ("contains", "icontains", "contains-any", "icontains-any")
 _LOOKS_LIKE = re.compile(rb"^(tests:|\s*-\s+(vars|description|assert):)", re.M)
 
 
-class Promptfoo(Reader):
+class PromptfooReader(Reader):
     """Each test is an example. `equals` and `contains` give the gold; a test with neither has none, for flips only.
 
     Texts that promptfoo would read from files, and variables with several values, are not read.

@@ -14,7 +14,7 @@ from unswayed.data._reader import Reader, read_lines
 _FILES = ("seq.in", "seq.out", "label")
 
 
-class Slu(Reader):
+class SluReader(Reader):
     """A folder with the three files. Joined intents such as `a#b` stay one class."""
 
     has_fields = False

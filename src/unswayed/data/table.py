@@ -24,7 +24,7 @@ _LONGEST_CELL = (1 << 31) - 1  # the csv module's own limit is 128 kB
 NumberedRow = tuple[int, list[str]]  # the line that a row begins on, and its cells
 
 
-class Tabular(RecordReader):
+class TableReader(RecordReader):
     """CSV with quoting, by `,` or `;`; TSV without any, so that a quotation mark is only that."""
 
     suffixes = (".csv", ".tsv", ".tab")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
-from unswayed.base.text import LABEL, includes_zero, interval, number, outside, percent, subject, typeset
+from unswayed.base.text import LABEL, interval, number, outside, percent, subject, typeset
 from unswayed.base.values import Estimate, Json
 from unswayed.measure.results import Block, Named, Results
 
@@ -221,7 +221,7 @@ def _ways(results: Results) -> str:
 
 
 def _chance(drop: Estimate) -> Markup | None:
-    if drop.value is None or not includes_zero(drop):
+    if drop.value is None or (drop.low is not None and drop.high is not None and not drop.low <= 0 <= drop.high):
         return None
     if drop.low is None or drop.high is None:
         return Markup("There is no interval for that difference, so it may be chance.")

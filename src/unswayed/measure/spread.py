@@ -13,7 +13,7 @@ from unswayed.measure.run_table import RunTable
 from unswayed.run.block import Block
 from unswayed.score import Scorer
 from unswayed.stats import Array
-from unswayed.stats.two_way import Cells, row_means
+from unswayed.stats.two_way import SeenCells, row_means
 
 OVER = "these prompts and these examples"
 
@@ -134,7 +134,7 @@ class _Grid:
             place[np.sort(rng.choice(many, most, replace=False))] = np.arange(most)
             kept = place[column] >= 0
             row, column, value, many = row[kept], place[column[kept]], value[kept], most
-        self.cells = Cells(row, column, value, (rows, many))
+        self.cells = SeenCells(row, column, value, (rows, many))
 
     @property
     def by_chance(self) -> float:

@@ -128,26 +128,21 @@ def bootstrap(samples: Sequence[Sample], times: int, seed: int) -> list[Array]:
     for id, sample in zip(ids, samples, strict=True):
         if id in results:
             continue
-        if sample.few_rows:
-            results[id] = _draw_rows(sample, times, seed)
+        n, few = sample.n, sample.few_rows
+        if few and len(sample.counts) == 1:
+            results[id] = np.full(times, sample.value)
+        elif few:
+            rng = np.random.Generator(np.random.PCG64(seed))
+            results[id] = np.empty(times)
+            for part in _parts(times, len(sample.counts) + sample.rows.shape[1]):
+                counts = rng.multinomial(n, sample.counts / n, size=part.stop - part.start)
+                results[id][part] = sample.statistic(counts.astype(np.float64) @ sample.rows, n)
         else:  # samples of one size share the costly draws; only each one's own distribution matters
-            together.setdefault(sample.n, {})[id] = sample
+            together.setdefault(n, {})[id] = sample
     for group in together.values():
         drawn = _draw_examples(list(group.values()), times, seed)
         results.update(zip(group, drawn, strict=True))
     return [results[id] for id in ids]
-
-
-def _draw_rows(sample: Sample, times: int, seed: int) -> Array:
-    n = sample.n
-    if len(sample.counts) == 1:
-        return np.full(times, sample.value)
-    rng = np.random.Generator(np.random.PCG64(seed))
-    out = np.empty(times)
-    for part in _parts(times, len(sample.counts) + sample.rows.shape[1]):
-        drawn = rng.multinomial(n, sample.counts / n, size=part.stop - part.start)
-        out[part] = sample.statistic(drawn.astype(np.float64) @ sample.rows, n)
-    return out
 
 
 def _draw_examples(samples: list[Sample], times: int, seed: int) -> list[Array]:

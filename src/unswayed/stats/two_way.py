@@ -25,7 +25,7 @@ _FARTHEST = ((6.6579051150, 3.0812263860, 0.42868294337, 0.017337203997), (1.0, 
 
 
 @dataclass(frozen=True)
-class Cells:
+class SeenCells:
     """The scores that were seen, with their rows and columns. Of `shape`, the last row stands apart: it has a level of
     its own, which tells nothing about the others'."""
 
@@ -68,7 +68,7 @@ class _Levels:
         self.size = middle + float(rng.standard_normal()) / precision_of_size**0.5
 
 
-def row_means(cells: Cells, seed: int = 0) -> Array:
+def row_means(cells: SeenCells, seed: int = 0) -> Array:
     """Draws from the posterior of the means of all rows over all columns; cells that were seen stay.
 
     If every cell was seen, all draws are the same.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from unswayed.base.chat import CHAT, chat_problem, is_chat
-from unswayed.base.task.generate import Generate
+from unswayed.base.task.generate import GenerateTask
 from unswayed.base.values import Example, Inputs
 
 
-class Chat(Generate):
+class ChatTask(GenerateTask):
     """The varied texts are inputs by role, and the input `chat` holds the rest; gold and outputs are as of generate."""
 
     name = "chat"

@@ -11,7 +11,7 @@ from unswayed.base.values import Example, Inputs, Json
 _Label = (str, int)  # True and False are whole numbers to Python; a tuple is checked in a third of a union's time
 
 
-class Classify(Task):
+class ClassifyTask(Task):
     name = "classify"
     scores = ("accuracy", "macro_f1")
 

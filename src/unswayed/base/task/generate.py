@@ -9,7 +9,7 @@ from unswayed.base.task import Task
 from unswayed.base.values import Example, Json
 
 
-class Generate(Task):
+class GenerateTask(Task):
     """Gold is a text, a number or a list of them, of which any is right; an output is any JSON value."""
 
     name = "generate"

@@ -11,7 +11,7 @@ from unswayed.base.task import Task
 from unswayed.base.values import Example, Inputs, Json
 
 
-class Qa(Task):
+class QaTask(Task):
     """Gold is `{"answers": [{"text": …, "start": …}, …]}` into `context`; an output is the answer's text.
 
     An empty list of answers says that the context has none; the right output is then empty.

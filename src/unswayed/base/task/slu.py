@@ -8,7 +8,7 @@ from unswayed.base.task import Task
 from unswayed.base.values import Example, Inputs, Json
 
 
-class Slu(Task):
+class SluTask(Task):
     """Gold and outputs are `{"intent": str, "slots": [tags]}`; tokens are what single spaces separate in `text`."""
 
     name = "slu"

@@ -18,7 +18,7 @@ _TAGS = ("tags", "slots", "ner_tags", "labels")
 _TYPES = ("label", "entity_group", "type", "entity")
 
 
-class Tag(Task):
+class TagTask(Task):
     """Gold is `{"tags": [BIO tags]}`, one for each token that single spaces separate in `text`; or, of a text that is
     not in tokens, `{"entities": [{"start": …, "end": …, "label": …}]}` in characters.
 

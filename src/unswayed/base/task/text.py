@@ -9,7 +9,7 @@ from unswayed.base.task import Task
 from unswayed.base.values import Example, Json
 
 
-class Text(Task):
+class TextTask(Task):
     name = "text"
 
     def fits(self, example: Example) -> bool:

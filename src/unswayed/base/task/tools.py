@@ -6,11 +6,11 @@ from collections.abc import Hashable
 
 from unswayed.base.chat import CHAT, calls_of, chat_problem, is_chat, standard
 from unswayed.base.ids import canonical
-from unswayed.base.task.chat import Chat
+from unswayed.base.task.chat import ChatTask
 from unswayed.base.values import Example, Json
 
 
-class Tools(Chat):
+class ToolsTask(ChatTask):
     """Gold is as in BFCL: `[{name: {argument: [right values]}}, …]`, where `""` says that an argument may be absent.
 
     An output is `[{"name": …, "arguments": {…}}, …]`; OpenAI's `tool_calls` and JSON in a text are read too.

@@ -8,7 +8,7 @@ from unswayed.base.task import Task
 from unswayed.base.values import Example, Inputs, Json
 
 
-class Translate(Task):
+class TranslateTask(Task):
     """Gold is a reference or a list of references for `source`; an output is the translation's text."""
 
     name = "translate"
