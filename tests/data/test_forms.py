@@ -206,4 +206,4 @@ def test_integer_tags_get_their_names_from_a_saved_dataset(tmp_path: Path) -> No
 
 def test_the_reader_is_found_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("Anna B-PER\nlebt O\n\nOslo B-LOC\n")
-    assert type(find_reader(tmp_path / "x", ReadOptions())).__name__ == "Conll"
+    assert type(find_reader(tmp_path / "x", ReadOptions())).__name__ == "ConllReader"
