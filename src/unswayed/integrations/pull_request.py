@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,15 +30,13 @@ class Checked(NamedTuple):
 
 
 def check_pull_request(
-    plan: Plan, folder: Path, name: str = "unswayed", keep: bool = False, comment: bool = True,
-    environment: Mapping[str, str] | None = None,
-) -> Checked:  # fmt: skip
+    plan: Plan, folder: Path, name: str = "unswayed", keep: bool = False, comment: bool = True
+) -> Checked:
     """Runs the plan in `folder`/run and compares it with `folder`/main, if that is there. `keep` makes it the new main.
 
     `name` tells the comments of several plans apart. A comparison with another suite is left out, and the comment says
     so.
     """
-    given = os.environ if environment is None else environment
     folder.mkdir(parents=True, exist_ok=True)
     verdict = carry_out(plan, folder / "run")
     run = verdict.results.run
@@ -55,8 +52,14 @@ def check_pull_request(
     if keep:
         shutil.rmtree(base, ignore_errors=True)
         run.save(base)
+    given, page = os.environ, ""  # the page of this build, which has the artifacts
+    parts = [given.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")]
+    if given.get("GITLAB_CI"):
+        page = f"{given['CI_JOB_URL']}/artifacts/browse" if given.get("CI_JOB_URL") else ""
+    elif all(parts):
+        page = f"{parts[0]}/{parts[1]}/actions/runs/{parts[2]}"
     asked_for = given.get("GITHUB_EVENT_NAME") == "pull_request" or bool(given.get("CI_MERGE_REQUEST_IID"))
-    said = write_comment(text, name, page_address(given), given) if comment and asked_for else ""
+    said = write_comment(text, name, page, given) if comment and asked_for else ""
     return Checked(text, pages, said, code)
 
 
@@ -76,11 +79,3 @@ def _compared(plan: Plan, base: Path, run: Run, folder: Path) -> tuple[str, int]
 
 def _folded(title: str, text: str) -> str:
     return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
-
-
-def page_address(given: Mapping[str, str]) -> str:
-    """The page of this build, which has the artifacts."""
-    if given.get("GITLAB_CI"):
-        return f"{given['CI_JOB_URL']}/artifacts/browse" if given.get("CI_JOB_URL") else ""
-    parts = [given.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")]
-    return f"{parts[0]}/{parts[1]}/actions/runs/{parts[2]}" if all(parts) else ""

@@ -27,7 +27,7 @@ class RaterAgreement(msgspec.Struct, frozen=True):
     pairs: int
 
 
-def rater_agreement(ratings: Ratings, level: Level = "nominal", bootstrap: int = 1000, seed: int = 0) -> RaterAgreement:
+def rater_agreement(ratings: Ratings, level: Level = "nominal") -> RaterAgreement:
     """Agreement on items that at least two people judged."""
     both = {item: dict(said) for item, said in ratings.items() if len(said) > 1}
     shared: dict[tuple[str, str], list[tuple[Rating, Rating]]] = {}  # by two people: what they said of the same items
@@ -38,7 +38,7 @@ def rater_agreement(ratings: Ratings, level: Level = "nominal", bootstrap: int =
     cohens = [kappa for kappa in kappas if kappa is not None]
     cohen = sum(cohens) / len(cohens) if cohens else None
     fleiss = fleiss_kappa([list(said.values()) for said in both.values()]) if level == "nominal" else None
-    return RaterAgreement(krippendorff_alpha(both, level, bootstrap, seed), fleiss, cohen, len(cohens))
+    return RaterAgreement(krippendorff_alpha(both, level), fleiss, cohen, len(cohens))
 
 
 def krippendorff_alpha(
