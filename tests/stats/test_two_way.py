@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from unswayed.stats.statistics import Array
+from unswayed.stats.resample import Array
 from unswayed.stats.two_way import SeenCells, normal_cdf, normal_quantile, row_means
 
 ENDS = (0.05, 0.5, 0.95)

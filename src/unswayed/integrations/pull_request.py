@@ -59,7 +59,7 @@ def check_pull_request(
     elif all(parts):
         page = f"{parts[0]}/{parts[1]}/actions/runs/{parts[2]}"
     asked_for = given.get("GITHUB_EVENT_NAME") == "pull_request" or bool(given.get("CI_MERGE_REQUEST_IID"))
-    said = write_comment(text, name, page, given) if comment and asked_for else ""
+    said = write_comment(text, name, page) if comment and asked_for else ""
     return Checked(text, pages, said, code)
 
 

@@ -21,7 +21,7 @@ from unswayed.base.task import Task
 from unswayed.base.task.qa import normal_answer
 from unswayed.base.task.translate import references_of
 from unswayed.base.values import Inputs, Json
-from unswayed.stats.statistics import Array as Array, ratio as ratio
+from unswayed.stats.resample import Array as Array, ratio as ratio
 from unswayed.systems.metrics import sacrebleu_metrics
 
 

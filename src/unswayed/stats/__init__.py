@@ -12,9 +12,11 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "Question Resampling certain_interval digest estimates interval mean_of over_trainings sign"
         ),
         "stats.means": "Numbers heavy_tails mean_interval numbers_of pseudo_of summed",
-        "stats.resample": "Sample bootstrap count_rows merge_rows sample_of swap",
+        "stats.resample": (
+            "Array Ints Mean MeanKind Observations Paired Ratio Sample Statistic bootstrap count_rows merge_rows ratio "
+            "sample_of swap"
+        ),
         "stats.significance": "CORRECTIONS binomial_tail bonferroni clopper_pearson correct holm mcnemar share_of",
-        "stats.statistics": "Array Ints Mean MeanKind Observations Paired Ratio Statistic ratio",
         "stats.student": "t_p_value t_quantile",
     },
 )

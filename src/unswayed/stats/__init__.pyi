@@ -11,7 +11,23 @@ from unswayed.stats.intervals import (
     sign,
 )
 from unswayed.stats.means import Numbers, heavy_tails, mean_interval, numbers_of, pseudo_of, summed
-from unswayed.stats.resample import Sample, bootstrap, count_rows, merge_rows, sample_of, swap
+from unswayed.stats.resample import (
+    Array,
+    Ints,
+    Mean,
+    MeanKind,
+    Observations,
+    Paired,
+    Ratio,
+    Sample,
+    Statistic,
+    bootstrap,
+    count_rows,
+    merge_rows,
+    ratio,
+    sample_of,
+    swap,
+)
 from unswayed.stats.significance import (
     CORRECTIONS,
     binomial_tail,
@@ -22,7 +38,6 @@ from unswayed.stats.significance import (
     mcnemar,
     share_of,
 )
-from unswayed.stats.statistics import Array, Ints, Mean, MeanKind, Observations, Paired, Ratio, Statistic, ratio
 from unswayed.stats.student import t_p_value, t_quantile
 
 __all__ = [

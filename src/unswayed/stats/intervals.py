@@ -21,8 +21,7 @@ from unswayed.base.errors import UsageError
 from unswayed.base.ids import content_id
 from unswayed.base.registry import VERSION
 from unswayed.base.values import Estimate
-from unswayed.stats.resample import bootstrap, sample_of
-from unswayed.stats.statistics import Array, Observations
+from unswayed.stats.resample import Array, Observations, bootstrap, sample_of
 from unswayed.stats.student import t_quantile
 
 _NO_WIDTH = 1e-12

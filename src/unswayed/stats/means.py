@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from unswayed.stats.statistics import Array, Ints, MeanKind, Statistic
+from unswayed.stats.resample import Array, Ints, MeanKind, Statistic
 from unswayed.stats.student import t_quantile
 
 Span = tuple[float, float]

@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.stats.statistics import Array, Ints
+from unswayed.stats.resample import Array, Ints
 from unswayed.stats.student import t_p_value
 
 _BLOCK = 2048  # rows that are summed together, in however many parts they come, so that sums have the same bits

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unswayed.stats.statistics import Array, Ints
+from unswayed.stats.resample import Array, Ints
 
 _WARM_UP_TURNS, _KEPT_TURNS = 200, 800
 _SCALE = 0.5  # of the half-Cauchy priors of the levels' standard deviations, in standard deviations of chance
