@@ -63,9 +63,9 @@ def label(text: object, limit: int = LABEL) -> str:
     return one_line(plain if len(plain) <= limit else plain[: limit - 1] + "…")
 
 
-def attribute(text: object) -> Markup:
+def attribute(text: object, limit: int = LABEL) -> Markup:
     """A name from outside for an attribute or a `<title>`, where no element can isolate it."""
-    return escape(label(text))
+    return escape(label(text, limit))
 
 
 def spelled(value: Json, inputs: Inputs | None = None) -> str:
