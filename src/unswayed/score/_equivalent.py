@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -13,8 +12,7 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from queue import Empty, Queue
-from threading import Thread
+from threading import Event
 from typing import ClassVar, NamedTuple
 
 import msgspec
@@ -29,6 +27,7 @@ from unswayed.systems.asking import ask
 from unswayed.systems.callable import fingerprint
 from unswayed.systems.model_folder import MINILM, Embeddings, minilm_folder
 from unswayed.systems.opening import open_system
+from unswayed.systems.process import MAX_LINE, BrokeOff, ChildProcess
 from unswayed.systems.prompted import JudgeSystem, verdict
 from unswayed.systems.system import Failed, SystemAround
 
@@ -169,7 +168,7 @@ class BoundedRegex:
     """
 
     def __init__(self, pattern: str) -> None:
-        self._child: subprocess.Popen[str] | None = None
+        self._child: ChildProcess | None = None
         try:
             re.compile(pattern)
         except re.error as error:
@@ -180,23 +179,13 @@ class BoundedRegex:
     def __call__(self, text: str) -> str | None:
         if text in self._known:
             return self._known[text]
-        if self._child is None or self._child.poll() is not None:
-            command = [sys.executable, "-I", "-c", _REGEX_PROGRAM]
-            self._child = child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
-            self._lines = lines = Queue[str]()
-
-            def read() -> None:
-                assert child.stdout is not None
-                for line in child.stdout:
-                    lines.put(line)
-
-            self._reader = Thread(target=read, daemon=True)
-            self._reader.start()
-            self._write(self.pattern)
-        self._write(text)
+        request = json.dumps(text) + "\n"  # which escapes lone surrogates and line breaks
+        if self._child is None:
+            self._child = ChildProcess([sys.executable, "-I", "-c", _REGEX_PROGRAM], MAX_LINE, Event())
+            request = f"{json.dumps(self.pattern)}\n{request}"
         try:
-            answer = self._lines.get(timeout=REGEX_SECONDS)
-        except Empty:
+            answer = next(self._child.exchange(request.encode(), lambda: REGEX_SECONDS))
+        except BrokeOff:
             self.close()
             raise UsageError(
                 f"{option('extract')} regex:{self.pattern} takes more than {REGEX_SECONDS:g} seconds on one answer, "
@@ -204,22 +193,13 @@ class BoundedRegex:
             ) from None
         if len(self._known) > _MAX_KNOWN:
             self._known.clear()
-        self._known[text] = decode(answer) if answer else None
+        self._known[text] = decode(answer)
         return self._known[text]
 
-    def _write(self, text: str) -> None:
-        assert self._child is not None
-        assert self._child.stdin is not None
-        self._child.stdin.write(json.dumps(text) + "\n")  # which escapes lone surrogates and line breaks
-        self._child.stdin.flush()
-
     def close(self) -> None:
-        if self._child is not None:
-            self._child.kill()
-            self._reader.join()
-            with suppress(OSError):  # what was not sent can't be flushed
-                self._child.__exit__(None, None, None)
-            self._child = None
+        child, self._child = self._child, None
+        if child is not None:
+            child.end()
 
     def __del__(self) -> None:
         self.close()

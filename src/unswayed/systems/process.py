@@ -15,7 +15,7 @@ import signal
 import subprocess
 import time
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import LifoQueue
@@ -54,7 +54,7 @@ class ChildProcess:
     def __init__(
         self, command: Sequence[str], max_line: int, stop: Event, environment: Mapping[str, str] | None = None
     ) -> None:
-        self._max_line, self._stop, self.asked = max_line, stop, 0
+        self._max_line, self._stop, self.fresh = max_line, stop, True
         pipe, env = subprocess.PIPE, {**os.environ, **environment} if environment else None
         try:
             # Its own session: Ctrl-C is ours to handle, and its whole group can be ended.
@@ -74,29 +74,24 @@ class ChildProcess:
         self._searched = 0  # bytes of `_read` in which there is no line end
         self._ended = False
 
-    def exchange(
-        self, request: bytes, waiting: Collection[int], take: Callable[[bytes], None], patience: Callable[[], float]
-    ) -> None:
-        """Sends `request` and gives each line to `take`, until that has emptied `waiting`.
+    def exchange(self, request: bytes, patience: Callable[[], float]) -> Iterator[bytes]:
+        """Sends `request`, and gives each line that comes back for as long as the caller wants more of them.
 
-        `patience()` is how long the next answer may be waited for.
+        `patience()` is how long the next line may be waited for.
         """
-        self.asked += len(waiting)
         self._unsent = memoryview(request)
         with suppress(KeyError):
             self._selector.unregister(self._in)
         if not self._in.closed:
             self._selector.register(self._in, selectors.EVENT_WRITE)
         since = time.monotonic()
-        while waiting:
+        while True:
             if self._stop.is_set():
                 raise Closed
             quiet = not self._serve_pipes()
             for line in self._lines():
-                take(line)
+                yield line
                 since = time.monotonic()
-                if not waiting:
-                    return
             if self._ended or (quiet and self._has_ended(0)):
                 raise BrokeOff(self._cause_of_death())
             if time.monotonic() - since > (allowed := patience()):
@@ -294,7 +289,8 @@ class ProcessSystem(System):
                     lines[n] = msgspec.json.encode({"id": n, "inputs": as_sent(inputs)}) + b"\n"
                 except UnicodeEncodeError as error:
                     answers[n] = Failed(f"the input is not a text: {error.reason}", final=True)
-            self._try(seat, lines, answers)
+            if lines:
+                self._try(seat, lines, answers)
             for n, line in lines.items():
                 while n not in answers:
                     self._try(seat, {n: line}, answers, final=True)
@@ -327,21 +323,8 @@ class ProcessSystem(System):
             raise Closed
         if seat.child is None:
             seat.child = ChildProcess(self.command, self._max_line, self._closed, self._environment)
-        waiting, fresh = set(lines), seat.child.asked == 0
+        waiting, fresh, seat.child.fresh = set(lines), seat.child.fresh, False
         started: float | None = time.monotonic() if fresh else None  # None as soon as the process has answered
-
-        def take(line: bytes) -> None:
-            nonlocal started
-            n, answer = read_answer(line)
-            if n not in waiting:
-                problem = "a second time" if n in answers else "which was not asked or has been answered before"
-                raise SystemBroken(f"{self.name} answered id {n} {problem}: {_quoted(line)}")
-            waiting.remove(n)
-            answers[n] = answer
-            self._broken_in_a_row = 0
-            if started is not None:
-                self._slowest_start = max(self._slowest_start or 0.0, time.monotonic() - started)
-                started = None
 
         def patience() -> float:
             if started is None:
@@ -350,18 +333,30 @@ class ProcessSystem(System):
             return self._timeout + min(self._start_timeout, known)
 
         try:
-            seat.child.exchange(b"".join(lines.values()), waiting, take, patience)
-        except BrokeOff as problem:
+            for line in seat.child.exchange(b"".join(lines.values()), patience):
+                n, answer = read_answer(line)
+                if n not in waiting:
+                    problem = "a second time" if n in answers else "which was not asked or has been answered before"
+                    raise SystemBroken(f"{self.name} answered id {n} {problem}: {_quoted(line)}")
+                waiting.remove(n)
+                answers[n] = answer
+                self._broken_in_a_row = 0
+                if started is not None:
+                    self._slowest_start = max(self._slowest_start or 0.0, time.monotonic() - started)
+                    started = None
+                if not waiting:
+                    break
+        except BrokeOff as trouble:
             seat.leave()
             self._broken_in_a_row += 1
             limit = _FALSE_STARTS if self._slowest_start is None else _IN_A_ROW
             if self._broken_in_a_row >= limit:
                 never = " before its first answer" if self._slowest_start is None else ""
                 raise SystemBroken(
-                    f"{self.name} broke off {limit} times in a row{never}. The last time it {problem}"
-                ) from problem
-            if len(lines) == 1 and (fresh or problem.silent):
-                answers.update({n: Failed(f"the process {problem}", final) for n in waiting})
+                    f"{self.name} broke off {limit} times in a row{never}. The last time it {trouble}"
+                ) from trouble
+            if len(lines) == 1 and (fresh or trouble.silent):
+                answers.update({n: Failed(f"the process {trouble}", final) for n in waiting})
 
 
 def read_answer(line: bytes) -> tuple[int, Json | Failed]:
