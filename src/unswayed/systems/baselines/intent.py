@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Self
 
@@ -32,35 +33,30 @@ _LETTERS = 40  # as much of a word
 _CACHED_WORDS = 50_000  # words and word pairs remembered; typing errors would otherwise fill the memory
 
 
-class UtteranceFeatures:
-    """The features that an intent is read from: words, pairs of words, and letters three to five at a time."""
+def utterance_features(inputs: Inputs) -> list[int]:
+    """The hashed features that an intent is read from: words, pairs of words, and letters three to five at a time.
 
-    def __init__(self) -> None:
-        self._words: dict[str, tuple[int, ...]] = {}
+    Those of several fields are kept apart.
+    """
+    found = [hashed("always")]
+    for name in sorted(inputs):
+        field = f"{name} " if len(inputs) > 1 else ""
+        words = [word[:_LETTERS] for word in inputs[name].lower().split(None, _TOKENS)[:_TOKENS]]
+        before = "<"
+        for word in words:
+            found += _word_features(field, word)
+            found.append(hashed(f"{field}2 {before} {word}"))
+            before = word
+        if words:
+            found.append(hashed(f"{field}2 {before} >"))
+    return found
 
-    def __call__(self, inputs: Inputs) -> list[int]:
-        """Hashed features of all fields; those of several fields are kept apart."""
-        found = [hashed("always")]
-        for name in sorted(inputs):
-            field = f"{name} " if len(inputs) > 1 else ""
-            words = [word[:_LETTERS] for word in inputs[name].lower().split(None, _TOKENS)[:_TOKENS]]
-            before = "<"
-            for word in words:
-                found += self._words.get(field + word) or self._remember(field, word)
-                found.append(hashed(f"{field}2 {before} {word}"))
-                before = word
-            if words:
-                found.append(hashed(f"{field}2 {before} >"))
-        return found
 
-    def _remember(self, field: str, word: str) -> tuple[int, ...]:
-        marked = f"<{word}>"
-        letters = {marked[i : i + n] for n in (3, 4, 5) for i in range(len(marked) - n + 1)}
-        features = (hashed(f"{field}1 {word}"), *(hashed(f"{field}c {part}") for part in sorted(letters)))
-        if len(self._words) >= _CACHED_WORDS:
-            self._words.clear()
-        self._words[field + word] = features
-        return features
+@lru_cache(_CACHED_WORDS)
+def _word_features(field: str, word: str) -> tuple[int, ...]:
+    marked = f"<{word}>"
+    letters = {marked[i : i + n] for n in (3, 4, 5) for i in range(len(marked) - n + 1)}
+    return (hashed(f"{field}1 {word}"), *(hashed(f"{field}c {part}") for part in sorted(letters)))
 
 
 class TokenFeatures:
@@ -70,39 +66,27 @@ class TokenFeatures:
     """
 
     def __init__(self, vocabulary: Vocabulary | None = None) -> None:
-        self._rows: Mapping[int, int] | None = vocabulary.rows if vocabulary else None
-        self._words: dict[str, tuple[int, ...]] = {}
-        self._pairs: dict[str, tuple[int, ...]] = {}
+        self._row: Callable[[int], int] = (lambda h: vocabulary.rows.get(h, 0)) if vocabulary else int
+        self._word = lru_cache(_CACHED_WORDS)(self._word_rows)
+        self._pair = lru_cache(_CACHED_WORDS)(lambda pair: self._row(hashed(pair)))
 
     def __call__(self, tokens: Sequence[str]) -> list[list[int]]:
         words = ["<<", "<", *(token.lower()[:_LETTERS] for token in tokens), ">", ">>"]
         # As a neighbour two before, one before, one after, two after; then the features of the word itself.
-        alone = [self._words.get(word) or self._remember(self._words, word, _word_names(word)) for word in words]
-        pairs = [self._pair("pair", a, b) for a, b in pairwise(words[1:])]
+        alone = [self._word(word) for word in words]
+        pairs = [self._pair(f"pair {a} {b}") for a, b in pairwise(words[1:])]
         found = []
         for i in range(2, len(words) - 2):
             near = (alone[i - 2][0], alone[i - 1][1], alone[i + 1][2], alone[i + 2][3])
-            paired = (pairs[i - 2], pairs[i - 1], self._pair("around", words[i - 1], words[i + 1]))
+            paired = (pairs[i - 2], pairs[i - 1], self._pair(f"around {words[i - 1]} {words[i + 1]}"))
             found.append([*alone[i][4:], *near, *paired])
         return found
 
-    def _pair(self, kind: str, first: str, second: str) -> int:
-        key = f"{kind} {first} {second}"
-        return (self._pairs.get(key) or self._remember(self._pairs, key, [key]))[0]
-
-    def _remember(self, cache: dict[str, tuple[int, ...]], key: str, names: Sequence[str]) -> tuple[int, ...]:
-        hashes = map(hashed, names)
-        features = tuple(hashes if self._rows is None else (self._rows.get(h, 0) for h in hashes))
-        if len(cache) >= _CACHED_WORDS:
-            cache.clear()
-        cache[key] = features
-        return features
-
-
-def _word_names(word: str) -> list[str]:
-    shape = "".join("0" if c.isdigit() else "a" if c.isalpha() else c for c in word[:8])
-    ends = [f"p{n} {word[:n]}" for n in (1, 2, 3, 4)] + [f"s{n} {word[-n:]}" for n in (1, 2, 3, 4)]
-    return [*(kind + word for kind in ("-2 ", "-1 ", "+1 ", "+2 ", "w ")), *ends, f"shape {shape}", "always"]
+    def _word_rows(self, word: str) -> tuple[int, ...]:
+        shape = "".join("0" if c.isdigit() else "a" if c.isalpha() else c for c in word[:8])
+        ends = [f"p{n} {word[:n]}" for n in (1, 2, 3, 4)] + [f"s{n} {word[-n:]}" for n in (1, 2, 3, 4)]
+        names = [*(kind + word for kind in ("-2 ", "-1 ", "+1 ", "+2 ", "w ")), *ends, f"shape {shape}", "always"]
+        return tuple(self._row(hashed(name)) for name in names)
 
 
 _BATCH = 64  # examples a step
@@ -315,7 +299,6 @@ class Intent(SavedSystem):
         self._vocabulary = vocabulary
         self._weights = weights
         self._tagger = tagger
-        self._features = UtteranceFeatures()
 
     @classmethod
     def train(cls, examples: Iterable[Example], task: str, seed: int = 0, progress: bool = False) -> Intent:
@@ -325,7 +308,7 @@ class Intent(SavedSystem):
         epochs = _SOFTMAX_EPOCHS + (_TAGGER_EPOCHS if task == "slu" else 0)
         stream = Seeds(seed, NAME, VERSION_OF_MODEL).stream("", 0)
         with Progress("training", epochs * len(examples)) if progress else Quiet() as counted:
-            featured = [UtteranceFeatures()(e.inputs) for e in examples]
+            featured = [utterance_features(e.inputs) for e in examples]
             vocabulary = Vocabulary(dict.fromkeys(h for hashes in featured for h in hashes))
             rows = [np.array([vocabulary.rows[h] for h in hashes], dtype=np.int32) for hashes in featured]
             shape = (len(vocabulary), len(labels))
@@ -372,7 +355,7 @@ class Intent(SavedSystem):
 
     def _rows(self, inputs: Inputs) -> Rows:
         get = self._vocabulary.rows.get
-        return np.array([get(h, 0) for h in self._features(inputs)], dtype=np.int32)
+        return np.array([get(h, 0) for h in utterance_features(inputs)], dtype=np.int32)
 
     def arrays(self) -> Arrays:
         arrays: dict[str, Any] = {"features": self._vocabulary.hashes(), "weights": self._weights}
