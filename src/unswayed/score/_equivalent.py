@@ -28,7 +28,7 @@ from unswayed.systems.callable import fingerprint
 from unswayed.systems.model_folder import MINILM, Embeddings, minilm_folder
 from unswayed.systems.opening import open_system
 from unswayed.systems.process import MAX_LINE, BrokeOff, ChildProcess
-from unswayed.systems.prompted import JudgeSystem, verdict
+from unswayed.systems.prompted import JudgeSystem, verdict_of
 from unswayed.systems.system import Failed, SystemAround
 
 Extract = Callable[[Json], Json]  # None where the part is not there
@@ -243,8 +243,13 @@ class EquivalentRule:
         return ""
 
     def key(self, value: Json) -> str:
-        """What is compared: values of one key are always the same."""
-        return normal_form(text_of(value)) if isinstance(value, str) else text_of(_whole_numbers(value))
+        """What is compared: values of one key are always the same.
+
+        Of a text, compatible characters as one, lower case, single spaces, and no punctuation or marks around.
+        """
+        if not isinstance(value, str):
+            return text_of(_whole_numbers(value))
+        return " ".join(unicodedata.normalize("NFKC", value).split()).casefold().strip(_STRIPPED_MARKS)
 
     def alike(self, pair: AnswerPair) -> bool | None:
         """A verdict on one pair."""
@@ -286,11 +291,6 @@ def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
     if rest and name not in ("exact", "contains", "rouge-l"):
         return FunctionRule(spec)
     raise UnknownName(f"way to be {option('equivalent')}", spec, (*EQUIVALENTS, "module:function"))
-
-
-def normal_form(text: str) -> str:
-    """Compatible characters as one, lower case, single spaces, and no punctuation or marks around."""
-    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold().strip(_STRIPPED_MARKS)
 
 
 def words_of(text: str) -> list[str]:
@@ -418,7 +418,7 @@ class JudgeRule(EquivalentRule):
             texts = dict(zip(("answer", "reference"), pair.texts, strict=True))
             requests.append(self._judge.request({**texts, "question": question_of(pair.inputs)}))
         for at, output in zip(due, ask(self._system, requests, store) if due else (), strict=True):
-            found[at] = verdict(output.value) if output.ok else None
+            found[at] = verdict_of(output.value) if output.ok else None
         return found
 
 

@@ -28,10 +28,10 @@ class EntityF1(SlotF1):
         tags, entities = tags_of(value), _entity_spans(value)
         return None if tags is None and entities is None else (tags, entities)
 
-    def found(self, output: Json, gold: Json) -> tuple[set[Span], set[Span]]:
+    def span_sets(self, output: Json, gold: Json) -> tuple[set[Span], set[Span]]:
         true = _entity_spans(gold)
         if true is None:
-            predicted, due = super().found(output, gold)
+            predicted, due = super().span_sets(output, gold)
         else:
             predicted, due = set(_entity_spans(output) or ()), set(true)
         if self.kind is None:

@@ -24,14 +24,14 @@ class SlotF1(Scorer):
     def key(self, value: Json, task: Task) -> Hashable:
         return tags_of(value)
 
-    def found(self, output: Json, gold: Json) -> tuple[set[Span], set[Span]]:
+    def span_sets(self, output: Json, gold: Json) -> tuple[set[Span], set[Span]]:
         """The slots of an output and of its gold."""
         return set(slots_of(tags_of(output) or ())), set(slots_of(tags_of(gold) or ()))
 
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
         rows = np.zeros((len(outputs), 3))
         for i, (output, gold) in enumerate(zip(outputs, golds, strict=True)):
-            predicted, true = self.found(output, gold)
+            predicted, true = self.span_sets(output, gold)
             rows[i] = len(predicted & true), len(predicted), len(true)
         return rows
 

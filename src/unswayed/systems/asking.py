@@ -122,7 +122,7 @@ class Asker:
         self._alike = self._alike + 1 if error_summary(raised) == self._last_error else 1
         self._last_error = error_summary(raised)
         if self._alike >= _ALIKE:
-            frames, shown = own_traceback(raised), {name: _short(text) for name, text in item.items()}
+            frames, shown = own_traceback(raised), {name: _shorten_text(text) for name, text in item.items()}
             raise SystemBroken(
                 f"{self.system.name} raised the same error for the first {_ALIKE} inputs:\n\n{frames}\n\n"
                 f"It was called with [{shown!r}]. Fix the error, then rerun the same command.{debug_hint()}"
@@ -168,7 +168,7 @@ class Asker:
         if len(values) != len(inputs):
             raise SystemBroken(
                 f"{self.system.name} returned {len(values)} outputs for {len(inputs)} inputs "
-                f"(the first: {_quoted(inputs[0])}). It must return one for each, in order."
+                f"(the first: {_quote_inputs(inputs[0])}). It must return one for each, in order."
             )
         return values
 
@@ -179,7 +179,7 @@ class Asker:
         self.worked = True
         value = value if self._read is None else self._read(value, inputs)
         problem = None if self._problem is None else self._problem(value, inputs)
-        error = f"{UNREADABLE}{problem} (input: {_quoted(inputs)})" if problem else None
+        error = f"{UNREADABLE}{problem} (input: {_quote_inputs(inputs)})" if problem else None
         return Output(None if problem else value, error, took.seconds, 1, took.tokens_in, took.tokens_out)
 
 
@@ -212,7 +212,7 @@ def ask(
     fresh: dict[Key, Output] = {}
     failed_in_a_row = 0
     try:
-        for at, answers in _answered(asker, [[by_key[k] for k in batch] for batch in batches]):
+        for at, answers in _answer_batches(asker, [[by_key[k] for k in batch] for batch in batches]):
             outputs = dict(zip(batches[at], answers.outputs, strict=True))
             fresh |= outputs
             store.use(answers.used)
@@ -230,7 +230,7 @@ def ask(
     return [fresh[k] if k in fresh else stored[k] for k in keys]
 
 
-def _answered(asker: Asker, batches: Sequence[Sequence[Inputs]]) -> Iterator[tuple[int, Answers]]:
+def _answer_batches(asker: Asker, batches: Sequence[Sequence[Inputs]]) -> Iterator[tuple[int, Answers]]:
     """The number of each batch with its answers as they come; several at once where the system takes that."""
     if asker.system.concurrency == 1 or len(batches) < 2:
         yield from enumerate(map(asker.do, batches))
@@ -266,7 +266,7 @@ def _check_stored(asker: Asker, store: AnswerStore, old: dict[Key, Inputs]) -> N
 
     def ask_again(inputs: list[Inputs]) -> list[Output]:
         batches = [inputs[at : at + size] for at in range(0, len(inputs), size)]
-        found = sorted(_answered(asker, batches), key=lambda numbered: numbered[0])
+        found = sorted(_answer_batches(asker, batches), key=lambda numbered: numbered[0])
         for _, answers in found:
             store.use(answers.used)
         return [output for _, answers in found for output in answers.outputs]
@@ -331,8 +331,11 @@ def check_canaries(
     # A sign test: the chance of so many that moved, where moving and wavering by chance are equally likely.
     tail = float(sum(comb(unsettled, k) for k in range(moved, unsettled + 1)) / 2**unsettled)
     now, was = first[differ[0]], canaries[differ[0]]
-    asked, before = _short(repr(" | ".join(was.inputs.values())), 120), _short(repr(was.stored.value), 120)
-    answer = _short(repr(now.value), 120) if now.ok else f"a failure ({_short(str(now.error), 120)})"
+    asked, before = (
+        _shorten_text(repr(" | ".join(was.inputs.values())), 120),
+        _shorten_text(repr(was.stored.value), 120),
+    )
+    answer = _shorten_text(repr(now.value), 120) if now.ok else f"a failure ({_shorten_text(str(now.error), 120)})"
     told = (
         f"{len(differ)} of {len(canaries)} stored answers that were checked are not what {name} answers today: "
         f"{asked} was {before}, now it is {answer}."
@@ -346,23 +349,23 @@ def check_canaries(
 
 def same_answer(one: Output, other: Output) -> bool:
     """Are these the same answer, apart from the last digits of its numbers?"""
-    return one.ok and other.ok and _same(one.value, msgspec.json.decode(msgspec.json.encode(other.value)))
+    return one.ok and other.ok and _same_value(one.value, msgspec.json.decode(msgspec.json.encode(other.value)))
 
 
-def _same(one: Json, other: Json) -> bool:
+def _same_value(one: Json, other: Json) -> bool:
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
+        return one.keys() == other.keys() and all(_same_value(value, other[name]) for name, value in one.items())
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(_same_value, one, other))
     numbers = [isinstance(value, (int, float)) and not isinstance(value, bool) for value in (one, other)]
     if all(numbers) and any(isinstance(value, float) for value in (one, other)):
         return isclose(one, other, rel_tol=_NEAR, abs_tol=_TINY)
     return type(one) is type(other) and bool(one == other)
 
 
-def _short(text: str, most: int = 60) -> str:
+def _shorten_text(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 3] + "…"
 
 
-def _quoted(inputs: Inputs) -> str:
-    return repr(_short(" | ".join(inputs.values())))
+def _quote_inputs(inputs: Inputs) -> str:
+    return repr(_shorten_text(" | ".join(inputs.values())))

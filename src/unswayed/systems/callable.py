@@ -75,7 +75,7 @@ class CallableSystem(System):
         # A DataFrame goes through its columns and not its rows.
         table = len(getattr(returned, "shape", ())) == 2 and hasattr(returned, "columns")
         if not isinstance(returned, Iterable) or isinstance(returned, (str, bytes, Mapping, Set)) or table:
-            hint = " Return one column, such as `list(frame['label'])`." if table else _hint(returned)
+            hint = " Return one column, such as `list(frame['label'])`." if table else _return_hint(returned)
             raise SystemBroken(
                 f"{self.name} returned {'None' if returned is None else type(returned).__qualname__} for {asked}; "
                 f"it must return a list with one output for each input.{hint}"
@@ -89,11 +89,11 @@ class CallableSystem(System):
                 f"it must return one output for each input, in order."
             )
         if outputs and inspect.iscoroutine(outputs[0]):
-            raise SystemBroken(f"{self.name} returned coroutines.{max(map(_hint, outputs))}")
+            raise SystemBroken(f"{self.name} returned coroutines.{max(map(_return_hint, outputs))}")
         return outputs
 
 
-def _hint(returned: object) -> str:
+def _return_hint(returned: object) -> str:
     """What may have gone wrong in a function that returned this in place of a list."""
     if returned is None:
         return " Does it end with `return`?"
@@ -221,7 +221,7 @@ def _callable_parts(function: Callable[..., Any]) -> list[Json]:
         bound = []
         for value in (*function.args, *(x for pair in sorted(function.keywords.items()) for x in pair)):
             plain = isinstance(value, (str, int, float, bool, type(None), bytes, tuple, frozenset, FunctionType))
-            bound.append(_setting(value) if plain else learnt_state(value))
+            bound.append(_setting_parts(value) if plain else learnt_state(value))
             if bound[-1] is None:
                 raise UsageError(
                     f"{name} is bound to a {type(value).__qualname__}, whose content can't be identified. "
@@ -245,7 +245,7 @@ def _callable_parts(function: Callable[..., Any]) -> list[Json]:
     }
     learnt = None if isinstance(instance, System) else learnt_state(instance)
     state = {} if isinstance(instance, type) else getattr(instance, "__dict__", {})
-    return [name, code, {str(n): _setting(v) for n, v in sorted(state.items())} if learnt is None else learnt]
+    return [name, code, {str(n): _setting_parts(v) for n, v in sorted(state.items())} if learnt is None else learnt]
 
 
 def _module_file(module: str) -> Path | None:
@@ -270,7 +270,7 @@ def _global_values(function: FunctionType) -> dict[str, Json]:
             if name in known or name not in here.__globals__:
                 continue
             value = here.__globals__[name]
-            content = learnt_state(value) if in_file else _setting(value)
+            content = learnt_state(value) if in_file else _setting_parts(value)
             if content is not None:
                 known[name] = content
             inside = isinstance(value, FunctionType) and value not in seen
@@ -295,23 +295,23 @@ def function_code(function: FunctionType) -> list[Json]:
         except ValueError:  # it is not filled yet
             continue
     bound = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values(), *cells]
-    return [_setting(function.__code__), [_setting(value) for value in bound]]
+    return [_setting_parts(function.__code__), [_setting_parts(value) for value in bound]]
 
 
-def _setting(value: object) -> Json:
+def _setting_parts(value: object) -> Json:
     """A setting, by content where it can't change by itself; of all else, such as a list that grows, the type."""
     if isinstance(value, (str, int, float, bool, type(None))):
         return [type(value).__name__, repr(value)]
     if isinstance(value, bytes):
         return ["bytes", value.hex()]
     if isinstance(value, tuple):
-        return ["tuple", *map(_setting, value)]
+        return ["tuple", *map(_setting_parts, value)]
     if isinstance(value, frozenset):  # its order is the hash seed's
-        return ["frozenset", *sorted(map(_setting, value), key=repr)]
+        return ["frozenset", *sorted(map(_setting_parts, value), key=repr)]
     if isinstance(value, CodeType):  # without what differs between processes
-        return [value.co_code.hex(), [_setting(const) for const in value.co_consts], list(value.co_names)]
+        return [value.co_code.hex(), [_setting_parts(const) for const in value.co_consts], list(value.co_names)]
     if isinstance(value, FunctionType):
-        return [f"{value.__module__}:{value.__qualname__}", _setting(value.__code__)]
+        return [f"{value.__module__}:{value.__qualname__}", _setting_parts(value.__code__)]
     if (learnt := learnt_state(value)) is not None:
         return learnt
     return f"{type(value).__module__}.{type(value).__qualname__}"
@@ -381,10 +381,10 @@ _ADDRESSES = ("_stop_words_id",)  # where scikit-learn notes an address in memor
 
 def state_id(thing: object) -> str:
     """Changes with any parameter or learnt value, however deep; not with the order of keys or with addresses."""
-    return content_id(_state(thing, frozenset()), _ID_BYTES)
+    return content_id(_state_parts(thing, frozenset()), _ID_BYTES)
 
 
-def _state(value: Any, inside: frozenset[int]) -> Json:
+def _state_parts(value: Any, inside: frozenset[int]) -> Json:
     """`inside` are the ids of the objects that hold the value."""
     if isinstance(value, (str, int, float, bool, complex, type(None))) or _is_numpy(value, "generic"):
         return [type(value).__name__, repr(value)]
@@ -401,19 +401,22 @@ def _state(value: Any, inside: frozenset[int]) -> Json:
     if _is_numpy(value, "ndarray"):
         contiguous = sys.modules["numpy"].ascontiguousarray
         if value.dtype.names:  # a structure may have gaps, in which anything may stand
-            content: Json = [[name, _state(contiguous(value[name]), inside)] for name in value.dtype.names]
+            content: Json = [[name, _state_parts(contiguous(value[name]), inside)] for name in value.dtype.names]
         elif value.dtype.hasobject:
-            content = [_state(item, inside) for item in value.ravel().tolist()]
+            content = [_state_parts(item, inside) for item in value.ravel().tolist()]
         else:
             content = blake2b(contiguous(value).tobytes(), digest_size=_ID_BYTES).hexdigest()
         return ["array", value.dtype.str, list(value.shape), content]
     if type(value) in (list, tuple):
-        return [kind, *(_state(item, inside) for item in value)]
+        return [kind, *(_state_parts(item, inside) for item in value)]
     if type(value) in (set, frozenset):
-        return [kind, *sorted((_state(item, inside) for item in value), key=repr)]
+        return [kind, *sorted((_state_parts(item, inside) for item in value), key=repr)]
     if type(value) is dict:
         pairs = ((key, part) for key, part in value.items() if key not in _ADDRESSES)
-        return [kind, *sorted(([_state(key, inside), _state(part, inside)] for key, part in pairs), key=repr)]
+        return [
+            kind,
+            *sorted(([_state_parts(key, inside), _state_parts(part, inside)] for key, part in pairs), key=repr),
+        ]
     named = f"{type(value).__module__}:{type(value).__qualname__}"
     try:
         reduced = value.__reduce_ex__(2)  # what Python itself would copy the object by; nothing is called or loaded
@@ -423,4 +426,4 @@ def _state(value: Any, inside: frozenset[int]) -> Json:
         return [named, reduced]
     made, state, items, pairs = reduced[:2], *(*reduced[2:5], None, None, None)[:3]
     held = [list(items) if items is not None else None, dict(pairs) if pairs is not None else None]
-    return [named, [_state(part, inside) for part in (*made, state, *held)]]
+    return [named, [_state_parts(part, inside) for part in (*made, state, *held)]]

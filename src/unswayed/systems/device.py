@@ -142,10 +142,9 @@ def elsewhere() -> AbstractContextManager[None]:
     return environment_set({_ELSEWHERE: "1"})
 
 
-def placed(network: Any, place: DeviceChoice, dtype: bool = False) -> Any:
-    """The network on its device; with `dtype`, also in the number format that was chosen."""
-    device = place.torch_device()
-    return network.to(device, place.torch_dtype()) if dtype else network.to(device)
+def placed(network: Any, place: DeviceChoice) -> Any:
+    """The network on its device."""
+    return network.to(place.torch_device())
 
 
 def beside(network: Any, batch: Any) -> Any:

@@ -139,7 +139,7 @@ class ModelFolder:
 
     def _opened(self, part: str, cls: Any, **options: Any) -> Any:
         try:
-            with _quiet():
+            with _quiet_loading():
                 return cls.from_pretrained(str(self.path), local_files_only=True, trust_remote_code=False, **options)
         except Exception as error:  # whatever a damaged or hostile file makes the libraries raise
             raise UsageError(
@@ -153,14 +153,14 @@ def read_config(folder: Path, what: str = "Hugging Face model") -> dict[str, Any
         raise UsageError(f"There is no {what} in {folder}: there is no such folder. Models are not opened from a hub.")
     file = folder / "config.json"
     try:
-        return _settings(file)
+        return _read_settings(file)
     except FileNotFoundError as error:
         raise UsageError(f"{folder} holds no {what}: it has no config.json.") from error
     except OSError as error:
         raise StoredFileError(f"{file}: this can't be read ({error.strerror}).") from error
 
 
-def _settings(file: Path) -> dict[str, Any]:
+def _read_settings(file: Path) -> dict[str, Any]:
     try:
         found = json.loads(read_bounded(file, _MOST_SETTINGS_BYTES))  # knows numbers that other readers do not
     except (ValueError, RecursionError) as error:
@@ -179,7 +179,7 @@ def _refuse_code(folder: Path) -> None:
         )
     for name in _SETTINGS:
         file = folder / name
-        waiting: list[Any] = [_settings(file)] if file.exists() else []
+        waiting: list[Any] = [_read_settings(file)] if file.exists() else []
         while waiting:
             found = waiting.pop()
             waiting += found if isinstance(found, list) else found.values() if isinstance(found, dict) else ()
@@ -210,7 +210,7 @@ _LOGGERS = ("transformers.modeling_utils", "transformers.distributed.tensor_para
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet_loading() -> Iterator[None]:
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [logger.level for logger in loggers]
     for logger in loggers:

@@ -215,12 +215,6 @@ def _open_judge(spec: str, options: Options) -> System:
     return make_system(JudgeSystem, f"judge:{spec}", {"system": open_system(spec, **others), **own})
 
 
-def _open_logged(path: str, options: Options) -> System:
-    # By its name: data builds on systems, so that this module can't import from there.
-    logged: type[System] = import_module("unswayed.data.logs").LoggedSystem
-    return make_system(logged, f"logged:{path}", {"path": path, **options})
-
-
 # What stands before the first colon → what opens the rest.
 SCHEMES: dict[str, Callable[[str, Options], System]] = {
     "cmd": _open_command,
@@ -228,7 +222,10 @@ SCHEMES: dict[str, Callable[[str, Options], System]] = {
     "https": lambda rest, options: _open_url(f"https:{rest}", options),
     "hf": lambda path, options: _open_model("hf", path, options),
     "judge": _open_judge,
-    "logged": _open_logged,
+    # By its name: data builds on systems, so that this module can't import from there.
+    "logged": lambda path, options: make_system(
+        import_module("unswayed.data.logs").LoggedSystem, f"logged:{path}", {"path": path, **options}
+    ),
     "onnx": lambda path, options: _open_model("onnx", path, options),
     "sklearn": _open_sklearn,
     "spacy": lambda path, opts: make_system(systems.get("spacy/pipeline"), f"spacy:{path}", {"path": path, **opts}),
@@ -245,7 +242,7 @@ def _open_object(thing: object, name: str | None, options: Options) -> System:
     if inspect.isclass(thing) and issubclass(thing, System):
         return make_system(thing, name or "", options)
     if inspect.isclass(thing) and any("__call__" in vars(c) for c in thing.__mro__):
-        thing = _call(thing, shown, {})
+        thing = _construct(thing, shown, {})
     if inspect.isclass(thing) and callable(getattr(thing, "predict", None)):
         raise UsageError(
             f"{shown} is a class. Make an object of it in its module, such as `model = {thing.__name__}()`, "
@@ -275,7 +272,7 @@ def _open_corrector(thing: Any, name: str, options: Options) -> System:
     All texts are corrected at once where it can, else one by one.
     """
     if inspect.isclass(thing):
-        made = _call(thing, name, options)
+        made = _construct(thing, name, options)
         decides = [fingerprint(thing), options]
     elif options:
         raise UsageError(f"{name} is made already and takes no options: {', '.join(options)}.")
@@ -317,7 +314,7 @@ def make_system(cls: type[System], name: str, options: Options) -> System:
         raise UsageError(f"{shown} has to be trained. Train one with {how} and name the folder.")
     if missing:
         raise UsageError(f"{shown} needs {', '.join(missing)}.")
-    system: System = _call(cls, shown, options)
+    system: System = _construct(cls, shown, options)
     system.name = system.name or name
     return system
 
@@ -326,7 +323,7 @@ def _option_name(name: str) -> str:
     return option(name.replace("_", "-"))
 
 
-def _call(cls: type[Any], name: str, options: Options) -> Any:
+def _construct(cls: type[Any], name: str, options: Options) -> Any:
     try:
         return cls(**options)
     except UnswayedError:

@@ -290,10 +290,10 @@ class ProcessSystem(System):
                 except UnicodeEncodeError as error:
                     answers[n] = Failed(f"the input is not a text: {error.reason}", final=True)
             if lines:
-                self._try(seat, lines, answers)
+                self._ask_lines(seat, lines, answers)
             for n, line in lines.items():
                 while n not in answers:
-                    self._try(seat, {n: line}, answers, final=True)
+                    self._ask_lines(seat, {n: line}, answers, final=True)
             return [answers[n] for n in range(first, first + len(batch))]
         except Closed:
             seat.leave()
@@ -312,7 +312,7 @@ class ProcessSystem(System):
                 seat.leave(_GRACE)
                 self._free.put(seat)
 
-    def _try(
+    def _ask_lines(
         self, seat: _Seat, lines: dict[int, bytes], answers: dict[int, Json | Failed], final: bool = False
     ) -> None:
         """Asks these items. Where the process breaks off, those that it did not answer are left to ask again.
@@ -337,7 +337,7 @@ class ProcessSystem(System):
                 n, answer = read_answer(line)
                 if n not in waiting:
                     problem = "a second time" if n in answers else "which was not asked or has been answered before"
-                    raise SystemBroken(f"{self.name} answered id {n} {problem}: {_quoted(line)}")
+                    raise SystemBroken(f"{self.name} answered id {n} {problem}: {_quote_line(line)}")
                 waiting.remove(n)
                 answers[n] = answer
                 self._broken_in_a_row = 0
@@ -367,20 +367,22 @@ def read_answer(line: bytes) -> tuple[int, Json | Failed]:
         try:
             value = json.loads(line)  # knows NaN, of which the item can then be told
         except (ValueError, RecursionError):
-            raise BrokeOff(f"wrote a line that is not JSON (logs belong on standard error): {_quoted(line)}") from None
+            raise BrokeOff(
+                f"wrote a line that is not JSON (logs belong on standard error): {_quote_line(line)}"
+            ) from None
     n = value.get("id") if isinstance(value, dict) else None
     if isinstance(n, float) and n.is_integer():
         n = int(n)  # some languages write 7 as 7.0
     if not isinstance(n, int) or isinstance(n, bool):
-        raise BrokeOff(f'wrote a line that is not {{"id": number, "output": …}}: {_quoted(line)}')
+        raise BrokeOff(f'wrote a line that is not {{"id": number, "output": …}}: {_quote_line(line)}')
     if value.get("error") is not None:
         return n, Failed(str(value["error"]))
     if "output" not in value:
-        return n, Failed(f'the answer has neither "output" nor "error": {_quoted(line)}', final=True)
+        return n, Failed(f'the answer has neither "output" nor "error": {_quote_line(line)}', final=True)
     return n, plain(value["output"])
 
 
-def _quoted(line: bytes) -> str:
+def _quote_line(line: bytes) -> str:
     text = line[:800].decode(errors="replace").strip()
     return repr(text[:200]) + ("…" if len(line) > 200 else "")
 

@@ -129,7 +129,7 @@ class ChatSystem(HttpSystem):
         self._template = None if prompt is None else Template.read(prompt, PROMPTS)
         self._system, self._temperature, self._max_tokens = system_message, temperature, max_tokens
         self._json = json
-        self._answers = None if answers is None else _by_key(parsed_answers(answers))
+        self._answers = None if answers is None else _answers_by_key(parsed_answers(answers))
         query = masked_url(self._client.url).partition("?")[2]
         decides = [system_message, temperature, max_tokens, masked_data(body), json, self._answers, query]
         self._settings = content_id(decides)
@@ -166,7 +166,9 @@ class ChatSystem(HttpSystem):
                 f"{{{named[0]}}}\n{{{CHOICES}}}\nAnswer with the letter of the right choice.\nAnswer:"
             )
         if self._template is None and len(example.inputs) > 1:
-            raise UsageError(f"{self.name} needs {option('prompt')}, a file that has {_braced(example.inputs)} in it.")
+            raise UsageError(
+                f"{self.name} needs {option('prompt')}, a file that has {_braced_names(example.inputs)} in it."
+            )
         if self._template is not None:
             self._template.require(example.inputs)
             unused = [name for name in example.inputs if not self._template.has(name)]
@@ -199,7 +201,7 @@ class ChatSystem(HttpSystem):
             if not is_chat(inputs):
                 template = self._template or self._bare
                 if template is None and len(inputs) != 1:
-                    raise UsageError(f"a prompt is needed that has {_braced(inputs)} in it")
+                    raise UsageError(f"a prompt is needed that has {_braced_names(inputs)} in it")
                 prompt = prompt_of(template, inputs) if template else next(iter(inputs.values()))
                 return self._read(self._client.ask([*system, {"role": "user", "content": prompt}], **settings))
             chat = chat_of(inputs)
@@ -227,10 +229,10 @@ class ChatSystem(HttpSystem):
             return plain(answer.calls if self._calls else {"tool_calls": answer.calls})
         if answer.refusal and not answer.text:
             self._client.use(refusals=1)
-            return Failed(f"{REFUSED}: {_short(answer.refusal)}", final=True)
+            return Failed(f"{REFUSED}: {_quote_text(answer.refusal)}", final=True)
         if answer.cut and (not answer.text or self._answers is None):
             self._client.use(cut=1)
-            return Failed(f"{CUT_OFF} after {self._token_limit()} tokens: {_short(answer.text or '')}", final=True)
+            return Failed(f"{CUT_OFF} after {self._token_limit()} tokens: {_quote_text(answer.text or '')}", final=True)
         if answer.text is None:
             return Failed("the model gave no answer, only a refusal or a call", final=True)
         if self._answers is not None:
@@ -238,13 +240,13 @@ class ChatSystem(HttpSystem):
             if key in self._answers:
                 return self._answers[key]
             known = ", ".join(list(self._answers)[:10]) + (", …" if len(self._answers) > 10 else "")
-            return Failed(f"the answer {_short(answer.text)} is none of: {known}", final=True)
+            return Failed(f"the answer {_quote_text(answer.text)} is none of: {known}", final=True)
         if not self._json:
             return plain(answer.text.strip())
         try:
             return plain(json_in(answer.text))
         except ValueError as error:
-            return Failed(f"the answer {_short(answer.text)} is not JSON: {error}", final=True)
+            return Failed(f"the answer {_quote_text(answer.text)} is not JSON: {error}", final=True)
 
 
 _JSON_TYPES = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}  # of BFCL's own types
@@ -255,18 +257,18 @@ def sent_tool(tool: Json) -> Json:
     function = tool.get("function", tool)
     sent = {**function, "name": sent_name(function["name"])}
     if "parameters" in function:
-        sent["parameters"] = _schema(function["parameters"])
+        sent["parameters"] = _json_schema(function["parameters"])
     return {"type": "function", "function": sent}
 
 
-def _schema(value: Json) -> Json:
+def _json_schema(value: Json) -> Json:
     if isinstance(value, list):
-        return [_schema(item) for item in value]
+        return [_json_schema(item) for item in value]
     if not isinstance(value, dict):
         return value
     kind = value.get("type")
     known = {"type": _JSON_TYPES[kind]} if isinstance(kind, str) and kind in _JSON_TYPES else {}
-    return {key: _schema(item) for key, item in value.items()} | known
+    return {key: _json_schema(item) for key, item in value.items()} | known
 
 
 def sent_name(name: str) -> str:
@@ -284,7 +286,7 @@ def parsed_answers(answers: Mapping[str, Json] | str) -> Mapping[str, Json]:
     return {said: output.strip() for said, _, output in pairs}
 
 
-def _by_key(answers: Mapping[str, Json]) -> dict[str, Json]:
+def _answers_by_key(answers: Mapping[str, Json]) -> dict[str, Json]:
     found = {answer_key(said): output for said, output in answers.items()}
     if len(found) < len(answers) or "" in found:
         raise UsageError(f"These answers are the same apart from case and punctuation: {', '.join(answers)}.")
@@ -303,14 +305,14 @@ def expected_answers(labels: list[str], prompt: str) -> dict[str, Json]:
             opposite = re.fullmatch(r"(not|non|no|un)[ _-]?" + re.escape(yes.lower()), no.lower())
             if opposite or (yes.lower(), no.lower()) in _YES:
                 return {"yes": yes, "no": no}
-    return _by_key({label: label for label in labels})
+    return _answers_by_key({label: label for label in labels})
 
 
-def _braced(inputs: Inputs) -> str:
+def _braced_names(inputs: Inputs) -> str:
     return " and ".join(f"{{{name}}}" for name in inputs)
 
 
-def _short(text: str) -> str:
+def _quote_text(text: str) -> str:
     return repr(text if len(text) <= 200 else text[:200] + "…")
 
 
@@ -379,14 +381,14 @@ class JudgeSystem(SystemAround):
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         found: list[Json | Failed] = []
         for answer in self.system.predict([self.request(inputs) for inputs in batch]):
-            same = None if isinstance(answer, Failed) else verdict(answer)
+            same = None if isinstance(answer, Failed) else verdict_of(answer)
             if same is None and not isinstance(answer, Failed):
                 answer = Failed(f"the judge said neither yes nor no: {str(answer)!r:.80}", final=True)
             found.append(answer if same is None else YES if same else NO)
         return found
 
 
-def verdict(value: Json) -> bool | None:
+def verdict_of(value: Json) -> bool | None:
     """Yes or no, also in words such as `Yes, both …`; None where it is neither."""
     if isinstance(value, dict):
         value = next((value[k] for k in ("same", "verdict", "label", "content", "text") if k in value), None)

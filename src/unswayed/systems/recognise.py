@@ -113,10 +113,10 @@ class Pocketsphinx(Recogniser):
         self._decoder: Any = pocketsphinx.Decoder(samprate=16_000, loglevel="FATAL", maxhmmpf=3_000, maxwpf=10)
 
     def decides(self) -> Json:
-        return _version("pocketsphinx")
+        return _package_version("pocketsphinx")
 
     def hear(self, path: Path) -> str:
-        frames, decoder = _frames(path), self._decoder
+        frames, decoder = _read_frames(path), self._decoder
         decoder.reinit_feat()  # forget the last speaker, so that order changes nothing
         decoder.start_utt()
         if frames:
@@ -134,8 +134,8 @@ class Whisper(Recogniser):
     def __init__(self, folder: str, language: str = "en") -> None:
         super().__init__(language)
         self.name = f"whisper:{folder}"
-        self._folder = _folder(folder, "model.bin")
-        _folder(folder, "tokenizer.json")  # or else it would be fetched from a hub
+        self._folder = _require_folder(folder, "model.bin")
+        _require_folder(folder, "tokenizer.json")  # or else it would be fetched from a hub
         make = import_extra("faster_whisper", "A Whisper model", "speech").WhisperModel
         self._at = kind, number = speech_place()
         told = {"device": kind, "compute_type": number, "cpu_threads": 1, "local_files_only": True}
@@ -146,12 +146,12 @@ class Whisper(Recogniser):
 
     def decides(self) -> Json:
         at = [] if self._at == ("cpu", "int8") else list(self._at)
-        return [folder_content(self._folder), _version("faster-whisper"), *at]
+        return [folder_content(self._folder), _package_version("faster-whisper"), *at]
 
     def hear(self, path: Path) -> str:
         # temperature 0 alone: its fall-back samples, and the same audio would not always give the same text
         parts, _ = self._model.transcribe(
-            _samples(path), language=self.language, temperature=0.0, condition_on_previous_text=False
+            _read_samples(path), language=self.language, temperature=0.0, condition_on_previous_text=False
         )
         return "".join(part.text for part in parts).strip()
 
@@ -164,7 +164,7 @@ class Sherpa(Recogniser):
     def __init__(self, folder: str, kind: str = "", language: str = "en") -> None:
         super().__init__(language)
         self.name = f"sherpa{'/' if kind else ''}{kind}:{folder}"
-        self._folder = _folder(folder, "tokens.txt")
+        self._folder = _require_folder(folder, "tokens.txt")
         self._kind, files = sherpa_files(self._folder, kind)
         sherpa_onnx = import_extra("sherpa_onnx", "A model of sherpa-onnx", "speech")
         make = getattr(sherpa_onnx.OfflineRecognizer, f"from_{self._kind}", None)
@@ -177,11 +177,11 @@ class Sherpa(Recogniser):
             raise UsageError(f"{self._folder} can't be loaded as a {self._kind} model: {error}") from error
 
     def decides(self) -> Json:
-        return [self._kind, folder_content(self._folder), _version("sherpa-onnx")]
+        return [self._kind, folder_content(self._folder), _package_version("sherpa-onnx")]
 
     def hear(self, path: Path) -> str:
         stream = self._model.create_stream()
-        stream.accept_waveform(16_000, _samples(path))
+        stream.accept_waveform(16_000, _read_samples(path))
         self._model.decode_stream(stream)
         return str(stream.result.text).strip()
 
@@ -280,18 +280,18 @@ def sherpa_files(folder: Path, model: str) -> tuple[str, dict[str, str]]:
     return kind, {"paraformer" if kind == "paraformer" else "model": str(found[0]), **tokens}
 
 
-def _frames(path: Path) -> bytes:
+def _read_frames(path: Path) -> bytes:
     with wave.open(str(path)) as file:
         return bytes(file.readframes(file.getnframes()))
 
 
-def _samples(path: Path) -> npt.NDArray[np.float32]:
+def _read_samples(path: Path) -> npt.NDArray[np.float32]:
     import numpy as np
 
-    return np.frombuffer(_frames(path), dtype="<i2").astype(np.float32) / np.float32(32768)
+    return np.frombuffer(_read_frames(path), dtype="<i2").astype(np.float32) / np.float32(32768)
 
 
-def _folder(path: str, holds: str) -> Path:
+def _require_folder(path: str, holds: str) -> Path:
     folder = Path(path).expanduser()
     if not (folder / holds).is_file():
         raise UsageError(f"{folder} is not a folder with a recogniser's model: there is no {holds} in it.")
@@ -305,7 +305,7 @@ def folder_content(folder: Path) -> Json:
     return [[file.name, file_hash(file)] for file in sorted(folder.iterdir()) if file.is_file()]
 
 
-def _version(package: str) -> str:
+def _package_version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:

@@ -144,7 +144,7 @@ class SlotTagger:
         self.vocabulary = vocabulary
         self.weights = weights
         self.pairs = pairs
-        self._allowed = pairs + _forbidden(self.tags)
+        self._allowed = pairs + _transition_costs(self.tags)
         self._features = TokenFeatures(vocabulary)
 
     @classmethod
@@ -161,7 +161,7 @@ class SlotTagger:
             (np.array(rows(s), dtype=np.int32), np.array([number[tag] for tag in gold]))
             for s, gold in zip(sentences, golds, strict=True)
         ]
-        weights, pairs = _perceptron(data, tags, len(vocabulary), epochs, rng, done)
+        weights, pairs = _train_perceptron(data, tags, len(vocabulary), epochs, rng, done)
         used = np.asarray(weights.any(axis=1))  # most features of rare words never made a difference
         kept = Vocabulary(h for h, row in vocabulary.rows.items() if used[row])
         used[0] = True
@@ -181,7 +181,7 @@ class SlotTagger:
         order = sorted(range(len(pieces)), key=lambda i: -len(pieces[i]))
         for start in range(0, len(order), 64):
             together = order[start : start + 64]
-            emissions = [_scores(self.weights, pieces[i]) for i in together]
+            emissions = [_token_scores(self.weights, pieces[i]) for i in together]
             for i, best in zip(together, _viterbi(emissions, self._allowed), strict=True):
                 found[i] = best
         out: list[list[str]] = [[] for _ in sentences]
@@ -196,14 +196,16 @@ class SlotTagger:
             return _MOST_LOSS
         right, places = np.array([number[tag] for tag in gold]), np.arange(len(gold))
         before = np.concatenate(([len(self.tags)], right[:-1]))
-        scores = _scores(self.weights, np.array(self._features(sentence), dtype=np.int32)) + self._allowed[:, before].T
+        scores = (
+            _token_scores(self.weights, np.array(self._features(sentence), dtype=np.int32)) + self._allowed[:, before].T
+        )
         scores[:-1] += self._allowed[right[1:], : len(self.tags)]
         own = scores[places, right].copy()
         scores[places, right] = -np.inf
         return float((scores.max(axis=1) - own).max())
 
 
-def _scores(weights: Floats, rows: Rows) -> Floats:
+def _token_scores(weights: Floats, rows: Rows) -> Floats:
     return np.asarray(weights[rows].sum(axis=1))
 
 
@@ -232,13 +234,13 @@ def _viterbi(emissions: list[Floats], pairs: Floats) -> list[list[int]]:
     return paths
 
 
-def _perceptron(
+def _train_perceptron(
     data: list[tuple[Rows, Tags]], tags: list[str], features: int, epochs: int, rng: np.random.Generator,
     done: Callable[[int], None],
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """Averaged weights: each step's are counted as often as they were in use, by the usual running sums."""
     count = len(tags)
-    forbidden = _forbidden(tags)
+    forbidden = _transition_costs(tags)
     weights, late = np.zeros((features, count), np.float32), np.zeros((features, count), np.float32)
     pairs, late_pairs = np.zeros((count, count + 1), np.float32), np.zeros((count, count + 1), np.float32)
     step = 0
@@ -246,7 +248,7 @@ def _perceptron(
         for chosen in rng.permutation(len(data)).tolist():
             rows, gold = data[chosen]
             step += 1
-            guess = np.array(_viterbi([_scores(weights, rows)], pairs + forbidden)[0])
+            guess = np.array(_viterbi([_token_scores(weights, rows)], pairs + forbidden)[0])
             if not np.array_equal(guess, gold):
                 for path, by in ((gold, 1.0), (guess, -1.0)):
                     before = np.concatenate(([count], path[:-1]))
@@ -263,7 +265,7 @@ def _perceptron(
     return first.astype(np.float32), second.astype(np.float32)
 
 
-def _forbidden(tags: list[str]) -> Floats:
+def _transition_costs(tags: list[str]) -> Floats:
     """`I-x` follows only `B-x` or `I-x`."""
     costs = np.zeros((len(tags), len(tags) + 1), dtype=np.float32)
     for i, tag in enumerate(tags):

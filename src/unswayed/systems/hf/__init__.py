@@ -176,11 +176,11 @@ class HfSystem(System):
         return cls(folder, **options)
 
 
-def length_groups(lengths: Sequence[int], most: int = _MAX_PIECES) -> Iterator[list[int]]:
-    """Numbers of texts, those of like length together, as many as stay within `most` pieces with their padding."""
+def length_groups(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Numbers of texts, those of like length together, as many as the most pieces allow with their padding."""
     group: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
-        if group and (len(group) + 1) * max(lengths[i], 1) > most:
+        if group and (len(group) + 1) * max(lengths[i], 1) > _MAX_PIECES:
             yield group
             group = []
         group.append(i)
@@ -321,11 +321,11 @@ def _content_id(pipe: Any) -> str:
     backend = getattr(pipe.tokenizer, "backend_tokenizer", None)
     tokenizer = backend.to_str() if backend is not None else sorted(pipe.tokenizer.get_vocab().items())
     stages = [pipe._preprocess_params, pipe._forward_params, pipe._postprocess_params]
-    settings = [{name: _setting(value) for name, value in stage.items()} for stage in stages]
+    settings = [{name: _setting_text(value) for name, value in stage.items()} for stage in stages]
     return content_id([weights.hexdigest(), config, tokenizer, settings, type(pipe).__qualname__], 16)
 
 
-def _setting(value: Any) -> str:
+def _setting_text(value: Any) -> str:
     """A setting by its content; what would show its address in memory, by its type."""
     if callable(getattr(value, "to_diff_dict", None)):
         return str({name: v for name, v in value.to_diff_dict().items() if name != "transformers_version"})

@@ -134,9 +134,9 @@ class Client:
                 try:
                     return read(msgspec.json.decode(reply.content))
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                    raise _TryAgain(f"the answer is not JSON: {_quoted(reply.content)}") from None
+                    raise _TryAgain(f"the answer is not JSON: {_quote_content(reply.content)}") from None
                 except Malformed as problem:
-                    raise _TryAgain(f"{problem}: {_quoted(reply.content)}") from None
+                    raise _TryAgain(f"{problem}: {_quote_content(reply.content)}") from None
             except _TryAgain as trouble:
                 if self._closed.is_set():
                     raise self._was_closed() from None
@@ -256,7 +256,7 @@ class Client:
 
     def _status_error(self, reply: Reply) -> Exception:
         """What the status stands for."""
-        status, problem = reply.status, f"the server answered {reply.status}: {_quoted(reply.content)}"
+        status, problem = reply.status, f"the server answered {reply.status}: {_quote_content(reply.content)}"
         if 300 <= status < 400:
             location = str(reply.headers.get("Location") or "").partition("?")[0]
             to = self._without_key(location.encode(errors="replace")).decode()[:200]
@@ -305,7 +305,7 @@ def _http_date(text: str) -> datetime | None:
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
-def _quoted(content: bytes) -> str:
+def _quote_content(content: bytes) -> str:
     """The beginning of what a server said: its own message, where it has the usual form."""
     try:
         error = msgspec.json.decode(content)["error"]

@@ -87,7 +87,7 @@ class Metric(System):
         found = list(self.scores(segments))
         if len(found) != len(batch):
             raise SystemBroken(f"{self.name} gave {len(found)} scores for {len(batch)} items.")
-        return [_finite(score, self.name) for score in found]
+        return [_finite_score(score, self.name) for score in found]
 
     @classmethod
     def opened(cls, spec: str, options: Mapping[str, Any]) -> Metric | None:
@@ -147,7 +147,7 @@ class MetricOf(Metric, SystemAround):
     def __init__(self, system: System) -> None:
         super().__init__(system)
         told: Any = system.function if isinstance(system, CallableSystem) else system
-        self.uses = _checked(tuple(getattr(told, "uses", None) or ("reference",)))
+        self.uses = _checked_uses(tuple(getattr(told, "uses", None) or ("reference",)))
         self.tags = getattr(told, "tags", None)
 
     def decides(self) -> Json:
@@ -157,7 +157,7 @@ class MetricOf(Metric, SystemAround):
         asked: list[Any] = [{name: inputs.get(name) for name in Segment._fields} for inputs in batch]
         # A function's NaN is a missing score, not a failure.
         found = self.system.outputs(asked) if isinstance(self.system, CallableSystem) else self.system.predict(asked)
-        return [score if isinstance(score, Failed) else _finite(score, self.name) for score in found]
+        return [score if isinstance(score, Failed) else _finite_score(score, self.name) for score in found]
 
 
 class MetricServer(HttpSystem, Metric):
@@ -171,7 +171,7 @@ class MetricServer(HttpSystem, Metric):
     def __init__(self, url: str, **waits: float) -> None:
         address, _, uses = url.partition("#")
         self.name = masked_url(url)
-        self.uses = _checked(tuple(uses.split("+"))) if uses else ("reference",)
+        self.uses = _checked_uses(tuple(uses.split("+"))) if uses else ("reference",)
         self._client = Client(address, settings=HttpSettings(**waits))  # type: ignore[arg-type]
 
     def decides(self) -> Json:
@@ -193,14 +193,14 @@ class MetricServer(HttpSystem, Metric):
             raise SystemBroken(f"The metric at {self._client.shown} gave no scores: {problem}") from problem
 
 
-def _checked(uses: tuple[str, ...]) -> tuple[str, ...]:
+def _checked_uses(uses: tuple[str, ...]) -> tuple[str, ...]:
     wrong = next((name for name in uses if name not in COMPARED), None)
     if wrong is not None:
         raise UsageError(f"A metric looks at {', '.join(COMPARED)}, joined by + after #, not at {wrong!r}.")
     return uses
 
 
-def _finite(score: object, name: str) -> float | None:
+def _finite_score(score: object, name: str) -> float | None:
     try:
         value = None if score is None else float(score)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:

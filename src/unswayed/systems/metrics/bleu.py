@@ -21,13 +21,10 @@ class Bleu(Metric):
         found = []
         for item in segments:
             assert item.reference is not None
-            tokenize = TOKENIZERS[_written(item.reference)]
+            # By script: Chinese that is full of Latin names is Chinese all the same.
+            written = "ja" if _KANA.search(item.reference) else "zh" if _HAN.search(item.reference) else ""
+            tokenize = TOKENIZERS[written]
             if tokenize not in made:
                 made[tokenize] = sacrebleu_metrics().BLEU(effective_order=True, tokenize=tokenize)
             found.append(made[tokenize].sentence_score(item.candidate, [item.reference]).score)
         return found
-
-
-def _written(text: str) -> str:
-    """By script: Chinese that is full of Latin names is Chinese all the same."""
-    return "ja" if _KANA.search(text) else "zh" if _HAN.search(text) else ""
