@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -94,6 +96,12 @@ def test_a_catastrophic_regex_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     search = extract_named("regex:(a+)+$")
     with pytest.raises(UsageError, match="without a repeat inside a repeat"):
         search("a" * 60 + "b")
+
+
+def test_a_regex_that_is_never_closed_lets_python_end() -> None:
+    script = "from unswayed.score._equivalent import extract_named as e; s = e('regex:a+'); print(s('caat'))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr, done.returncode) == ("aa\n", "", 0)
 
 
 SAME = [
@@ -203,6 +211,8 @@ def test_an_empty_answer_needs_no_judge(mine: str) -> None:
 
 def test_what_a_judge_said_is_kept_and_not_asked_again(mine: str, tmp_path: Path) -> None:
     import importlib
+import subprocess
+import sys
 
     module = importlib.import_module(mine)
     for _ in range(2):

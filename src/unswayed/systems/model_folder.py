@@ -19,7 +19,7 @@ from unswayed.base.errors import StoredFileError, UsageError, environment_set, i
 from unswayed.base.ids import content_id, file_hash
 from unswayed.storage.packaged import packaged_folder
 from unswayed.storage.untrusted_files import open_regular, read_bounded
-from unswayed.systems.device import Halving, beside, chosen, home, placed
+from unswayed.systems.device import DeviceChoice, Halving, beside, chosen, home, placed
 
 # The end of an architecture's name → the kind of system that it makes.
 KINDS = {
@@ -117,18 +117,17 @@ class ModelFolder:
         return content_id([[f.name, file_hash(f)] for f in files], 16)
 
     def tokenizer(self) -> Any:
-        return self._opened("tokenizer", _transformers(self.what).AutoTokenizer)
+        return self._opened("tokenizer", "AutoTokenizer")
 
     def model(self, auto: str, fresh_head: bool = False, learns: bool = False, **options: Any) -> Any:
         """The model of this class of transformers', on the device that was chosen when the folder was named.
 
         A new head is made only where one is to be trained. A model that `learns` is in float32.
         """
-        transformers = _transformers(self.what)
         place = self.place._replace(dtype="float32") if learns else self.place
         # Without safetensors, transformers has torch unpickle weights and nothing else.
-        options |= {"use_safetensors": not self.pickled, "dtype": place.torch_dtype(), "output_loading_info": True}
-        model, loading = self._opened("model", getattr(transformers, auto), **options)
+        options |= {"use_safetensors": not self.pickled, "output_loading_info": True}
+        model, loading = self._opened("model", auto, place, **options)
         missing = sorted(loading["missing_keys"])
         if missing and not fresh_head:
             raise UsageError(
@@ -137,10 +136,14 @@ class ModelFolder:
             )
         return placed(model.eval(), place)
 
-    def _opened(self, part: str, cls: Any, **options: Any) -> Any:
+    def _opened(self, part: str, auto: str, place: DeviceChoice | None = None, **options: Any) -> Any:
+        import_extra("torch", f"A {self.what}", "hf")  # transformers imports without it
+        transformers = import_extra("transformers", f"A {self.what}", "hf")
+        options |= {"dtype": place.torch_dtype()} if place else {}
+        told = {"local_files_only": True, "trust_remote_code": False, **options}
         try:
             with _quiet_loading():
-                return cls.from_pretrained(str(self.path), local_files_only=True, trust_remote_code=False, **options)
+                return getattr(transformers, auto).from_pretrained(str(self.path), **told)
         except Exception as error:  # whatever a damaged or hostile file makes the libraries raise
             raise UsageError(
                 f"{self.path}: the {part} of the {self.what} can't be opened ({str(error)[:300]})."
@@ -198,11 +201,6 @@ def _refuse_code(folder: Path) -> None:
             weights = any(file.match(pattern) for pattern in (*_PICKLED, "*.safetensors", "*.onnx*", "*.h5"))
             if not weights and opened.seek(0, 2) > _MOST_BYTES:
                 raise StoredFileError(f"{file}: the file is larger than {_MOST_BYTES >> 20} MB, which no sound one is.")
-
-
-def _transformers(what: str) -> Any:
-    import_extra("torch", f"A {what}", "hf")  # transformers imports without it
-    return import_extra("transformers", f"A {what}", "hf")
 
 
 # The first reports weights that are missing, which are looked at here; the second is set off by the first being quiet.

@@ -205,3 +205,12 @@ def test_an_edited_module_is_another_metric(tmp_path: Path) -> None:
 def test_a_metric_that_is_asked_as_another_system_says_what_it_is():
     with pytest.raises(UsageError, match="bleu is a metric"):
         open_system("bleu").predict([{"text": "a text"}])
+
+
+def test_stored_scores_stay_those_of_the_same_metric() -> None:
+    """Identities as they were when the first scores were stored; another one would have all be asked for again."""
+    adapted = open_system(lambda batch: [1.0 for _ in batch], Metric, identity="mine 1")
+    assert adapted.identity == "metric 78ee585d50d38cf67d4b54db7c98c992"
+    assert (
+        open_system("http://127.0.0.1:9/score#source+tag", Metric).identity == "metric 5b51e704199698d944c9dacf42ad25b3"
+    )
