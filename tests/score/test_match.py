@@ -210,10 +210,6 @@ def test_an_empty_answer_needs_no_judge(mine: str) -> None:
 
 
 def test_what_a_judge_said_is_kept_and_not_asked_again(mine: str, tmp_path: Path) -> None:
-    import importlib
-import subprocess
-import sys
-
     module = importlib.import_module(mine)
     for _ in range(2):
         with Comparing(GENERATE, "", f"judge:{mine}:judge").cache_in_run(tmp_path) as rule:
