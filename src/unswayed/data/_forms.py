@@ -162,8 +162,10 @@ class TaggedForm(Form):
         labelled = any(name in record for name in golds)
         if self._tokens:
             return tags is not None or not labelled
-        if self._studio or self._text is None or self._spans:
-            return self._studio or self._text is not None
+        if self._studio or self._text is None:
+            return self._studio
+        if self._spans:
+            return True
         if tags is None or ("intent" in record and options.task != "tag"):
             return False
         values = record[tags].split() if isinstance(record[tags], str) else record[tags]

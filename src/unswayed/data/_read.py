@@ -118,23 +118,28 @@ class _OpenSource(NamedTuple):
                 try:
                     example = checks.check_example(example, line)
                 except Problem as problem:
-                    # The bad rows soon after it are shown as well, so that they can be fixed together.
-                    shown = [str(problem)]
                     later = chain(stream, chain.from_iterable(map(ReadBlock.placed, self.blocks)))
-                    try:
-                        for another, its_file, its_line in islice(later, self.searched):
-                            try:
-                                checks.check_example(another, its_line)
-                            except Problem as more:
-                                shown.append(str(DataError(str(more), its_file, its_line)))
-                            if len(shown) == _SHOWN_PROBLEMS:
-                                break
-                    except DataError as error:
-                        shown.append(str(error))
-                    raise DataError("\n".join(shown), file, line) from None
+                    more = _later_problems(islice(later, self.searched), checks)
+                    raise DataError("\n".join([str(problem), *more]), file, line) from None
                 labels.add([example])
                 yield example
         labels.check()
+
+
+def _later_problems(rows: Iterator[tuple[Example, Path, int]], checks: Checks) -> list[str]:
+    """What is wrong with rows soon after a bad one, so that all can be fixed together."""
+    found: list[str] = []
+    try:
+        for example, file, line in rows:
+            try:
+                checks.check_example(example, line)
+            except Problem as problem:
+                found.append(str(DataError(str(problem), file, line)))
+            if len(found) == _SHOWN_PROBLEMS - 1:
+                break
+    except DataError as error:
+        found.append(str(error))
+    return found
 
 
 def _open_file(path: Path, options: ReadOptions, reader: Reader) -> _OpenSource:
