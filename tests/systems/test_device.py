@@ -66,7 +66,7 @@ def test_masked_models_are_on_the_device(fake: None, tmp_path: Path) -> None:
 
     from unswayed.vary.english import tagged
     from unswayed.vary.fitting import Asked
-    from unswayed.vary.masked import MaskedModel
+    from unswayed.vary.synonyms import MaskedModel
 
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "play", "the", "new", "album"]
     (tmp_path / "vocab.txt").write_text("\n".join(vocabulary))

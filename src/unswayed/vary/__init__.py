@@ -13,8 +13,8 @@ _names, __getattr__, __dir__ = lazy_exports(
     {
         "base.options": "OperatorSpec",
         "vary.engine": "make_operator",
-        "vary.masked": "MaskedModel",
         "vary.operator": "Change SingleEdits Text Texts",
+        "vary.synonyms": "MaskedModel",
         "vary.words": "cased checked_rate jaccard normal=normal_text some=some_places",
     },
 )

@@ -1,8 +1,8 @@
 from unswayed.base.options import OperatorSpec
 from unswayed.base.registry import Registry
 from unswayed.vary.engine import make_operator
-from unswayed.vary.masked import MaskedModel
 from unswayed.vary.operator import Change, Operator as Operator, SingleEdits, Text, Texts
+from unswayed.vary.synonyms import MaskedModel
 from unswayed.vary.words import cased, checked_rate, jaccard, normal as normal_text, some as some_places
 
 operators: Registry[Operator]

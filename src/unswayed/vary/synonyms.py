@@ -6,29 +6,29 @@ Candidates come from a table, ranked by how well each fits the sentence, or from
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, cached_property, lru_cache
-from itertools import accumulate, islice
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache, partial
+from itertools import accumulate
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from unswayed.base.edits import Edit, OneEach
-from unswayed.base.seeds import Streams
+from unswayed.base.errors import UsageError
+from unswayed.base.seeds import Streams, below
+from unswayed.systems.device import beside
+from unswayed.systems.model_folder import load_pretrained
 from unswayed.vary.english import KIND_OF, STOPWORDS, kind_of, tagged, tagger
-from unswayed.vary.fitting import MAX_FITTING, Asked
+from unswayed.vary.fitting import MAX_FITTING, Asked, fitting
 from unswayed.vary.operator import Change, Operator, SingleEdits, Texts
-from unswayed.vary.synonym_places import ContextVectors, TrialOrder, WordClasses, WordPlaces, order_at_random
-from unswayed.vary.thesaurus import STRICT, SURE, Options, Spot, thesaurus
-from unswayed.vary.word_table import Flags, Numbers, WordTable, words_of
-
-if TYPE_CHECKING:
-    from unswayed.vary.masked import MaskedModel
+from unswayed.vary.thesaurus import STRICT, SURE, Spot, thesaurus
+from unswayed.vary.word_table import Numbers, WordPlaces, WordTable, places_of, words_of
 
 KINDS = {"v": "verb", "a": "adjective", "r": "adverb", "n": "noun", "s": "stop-word"}
 _TAGS = {kind: frozenset(tag for tag, of in KIND_OF.items() if of == kind) for kind in "varn"}
 _TAGS["s"] = frozenset(tag for tag, _ in STOPWORDS)
 _SCALE = 2.0**-53
+_MIN_GROUPS = 8  # groups that are shuffled together; fewer are quicker one by one
 _ARTICLES = frozenset(("a", "an"))
 _VOWELS = frozenset("aeiou")
 _Stretch = tuple[int, int]
@@ -55,194 +55,186 @@ class SynonymOperator(Operator):
 
     @cached_property
     def source(self) -> MaskedModel:
-        from unswayed.vary.masked import MaskedModel
-
         return MaskedModel(self._model or "")
-
-    @cached_property
-    def _classes(self) -> WordClasses:
-        return WordClasses(
-            [*(_TAGS[kind] for kind in self.kinds), _TAGS["n"] if "n" not in self.kinds else frozenset()]
-        )
 
     def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
         """Goes through the words of each text that may be replaced in random order, until one has a candidate that
         fits. 2.8 times faster end to end for blocks than text by text."""
-        table, labels = words_of(texts), _Labels(texts)
-        places, classes = self._classes.places(table)
-        if not self.slots:
-            free = labels.unlabelled(table.texts[places], table.begins[places])
+        table, last = words_of(texts), _TAGS["n"] if "n" not in self.kinds else frozenset()
+        places, classes = places_of(table, [*(_TAGS[kind] for kind in self.kinds), last])
+        if not self.slots and texts.task is not None:
+            each = zip(table.texts[places].tolist(), table.begins[places].tolist(), strict=True)
+            free = np.array([not texts[n].labelled(at) for n, at in each], bool)
             places, classes = places[free], classes[free]
         tried = order_at_random(places, table.texts[places], classes, len(self.kinds), streams)
         if self._model is None:
-            found = _Search(table, tried, labels, len(self.kinds), self.strict).answers(min(self.top, MAX_FITTING))
+            search = _Search(table, tried, texts, len(self.kinds), self.strict, min(self.top, MAX_FITTING))
+            found = _ask_in_turn(len(texts), search.trials, search.answer)
         else:
-            found = self._ask_model(table, tried)
-        made = [(n, place, self._pick_one(best, tried.numbers[n])) for n, place, best in found]
+            found = _ask_in_turn(len(texts), partial(self._trials, table, tried), self._ask_model)
+        made = []
+        totals = list(accumulate(1 / rank for rank in range(1, min(self.top, _MAX_TRIED) + 1)))  # best ones weigh most
+        for n, place, best in found:
+            count = min(len(best), self.top)
+            at = bisect_right(totals, (tried.numbers[n] >> 11) * _SCALE * totals[count - 1], 0, count)
+            made.append((n, place, best[min(at, count - 1)]))
         return _replace_words(table, *zip(*made, strict=True)) if made else [None] * len(texts)
 
-    def _pick_one(self, found: list[str], number: int) -> str:
-        """One of the best, better ones more often."""
-        count = min(len(found), self.top)
-        totals = _summed_weights(count)
-        return found[min(bisect_right(totals, (number >> 11) * _SCALE * totals[-1]), count - 1)]
+    def _trials(self, table: WordTable, tried: TrialOrder, n: int) -> Iterator[_Trial]:
+        """What to ask the model about the words of a text, one after another."""
+        text, words = table.strings[n], tagged(table.strings[n])
+        for place in tried.places[tried.texts == n].tolist():
+            yield _Trial(n, place, Asked(text, words, place - int(table.first[n]), False, self.strict))
 
-    def _ask_model(self, table: WordTable, tried: TrialOrder) -> Iterator[tuple[int, int, list[str]]]:
-        """Words are asked about in turn, all texts' together, until there is an answer."""
-        places: dict[int, list[int]] = {}
-        for n, place in zip(tried.texts.tolist(), tried.places.tolist(), strict=True):
-            places.setdefault(n, []).append(place)
-        left = {n: iter(its) for n, its in places.items()}
-        while left:
-            turn = [(n, place) for n, its in left.items() if (place := next(its, None)) is not None]
-            left = {n: left[n] for n, _ in turn}
-            asked = []
-            for n, place in turn:
-                text = table.strings[n]
-                asked.append(Asked(text, tagged(text), place - int(table.first[n]), False, self.strict))
-            for (n, place), best in zip(turn, self.source.ranked(asked), strict=True):
-                if best:
-                    yield n, place, best
-                    del left[n]
-
-
-@cache
-def _summed_weights(count: int) -> list[float]:
-    """The sums of the weights of candidates, best first."""
-    return list(accumulate(1 / rank for rank in range(1, count + 1)))
-
-
-class _Labels:
-    """What the labels of texts say of their words."""
-
-    def __init__(self, texts: Texts) -> None:
-        self._texts, self._tags, self.none = texts, texts.tags, texts.task is None
-
-    def unlabelled(self, texts: Numbers, begins: Numbers) -> Flags:
-        """Which words, that begin there in these texts, are in no labelled value?"""
-        if self.none:
-            return np.ones(len(texts), bool)
-        each = zip(texts.tolist(), begins.tolist(), strict=True)
-        return np.array([not self._texts[n].labelled(at) for n, at in each], bool)
-
-    def titled(self, n: int, i: int, at: int, plain: bool) -> bool:
-        """Does a word, which begins here, stand in a labelled value of several words, which may be a name or a title?
-
-        `plain` says whether the text's tokens are its words.
-        """
-        if self.none:
-            return False
-        tags = self._tags[n]
-        if tags is not None and plain:
-            name = tags[i][2:]
-            goes_on = i > 0 and tags[i][0] in "IE" and tags[i - 1][2:] == name
-            comes = i + 1 < len(tags) and tags[i + 1][0] in "IE" and tags[i + 1][2:] == name
-            return tags[i] != "O" and bool(name) and (goes_on or comes)
-        text = self._texts[n]
-        return text.labelled(at) and any(
-            start <= at < end and " " in text.text[start:end] for start, end in text.marked
-        )
+    def _ask_model(self, trials: Sequence[_Trial]) -> list[list[str]]:
+        return self.source.ranked([trial.about for trial in trials])
 
 
 class _Trial(NamedTuple):
-    """A text's number, the place of a word of it, and what may stand there."""
+    """A text's number, the place of a word of it, and its `Candidates`; or for a model what is asked."""
 
     text: int
     place: int
-    options: Options
+    about: Any
+
+
+def _ask_in_turn(
+    count: int, trials: Callable[[int], Iterator[_Trial]], answer: Callable[[list[_Trial]], Iterable[list[str]]]
+) -> Iterator[tuple[int, int, list[str]]]:
+    """For each of so many texts with an answer its number, the place of the word, and its candidates, best first.
+
+    The next trial of each text is answered with those of all others, until there is a candidate.
+    """
+    searches = {n: trials(n) for n in range(count)}
+    while searches:
+        asked = [trial for search in searches.values() if (trial := next(search, None))]
+        left = {}
+        for trial, best in zip(asked, answer(asked), strict=True):
+            if best:
+                yield trial.text, trial.place, best
+            else:
+                left[trial.text] = searches[trial.text]
+        searches = left
+
+
+class TrialOrder(NamedTuple):
+    """Places in the order in which they are tried, and their texts and classes; and a number of each text's stream that
+    decided nothing yet."""
+
+    places: Numbers
+    texts: Numbers
+    classes: Numbers
+    numbers: list[int]
+
+
+def order_at_random(places: Numbers, texts: Numbers, classes: Numbers, mixed: int, streams: Streams) -> TrialOrder:
+    """Orders the places of each text, where texts ascend: one of the first `mixed` classes at random, then the others
+    of these, each shuffled as `Stream.sample` does; the class behind these comes last."""
+    count = mixed + 1
+    sizes = np.bincount(texts * count + classes, minlength=len(streams) * count).reshape(-1, count)
+    last = sizes.sum(1) + count
+    numbers, starts = streams.first((last + 1).tolist())
+    drawn, rows = np.tile(np.arange(count), (len(starts), 1)), np.arange(len(starts))  # classes as they are tried
+    for n in range(mixed - 1):
+        other = n + below(numbers[starts + n], np.full(len(starts), mixed - n, np.uint64)).astype(np.intp)
+        drawn[rows, other], drawn[:, n] = drawn[:, n], drawn[rows, other]
+    turns = np.argsort(drawn, 1)
+    sizes = np.take_along_axis(sizes, drawn, 1)
+    used = mixed + np.cumsum(sizes, 1) - sizes  # numbers, before it is a class's turn
+    used[:, mixed] += 1
+    order = np.argsort(texts * count + turns[texts, classes], kind="stable")
+    _shuffle_groups(order, sizes.ravel(), (starts[:, None] + used).ravel(), numbers)
+    return TrialOrder(places[order], texts[order], classes[order], numbers[starts + last].tolist())
+
+
+def _shuffle_groups(items: Numbers, sizes: Numbers, used: Numbers, numbers: Any) -> None:
+    """Shuffles groups of items, of these sizes and one after the other, each with the numbers from this place on."""
+    starts = np.cumsum(sizes) - sizes
+    groups, n = np.flatnonzero(sizes > 1), 0
+    while len(groups) > _MIN_GROUPS:
+        one = starts[groups] + n
+        other = one + below(numbers[used[groups] + n], (sizes[groups] - n).astype(np.uint64)).astype(np.intp)
+        items[one], items[other] = items[other], items[one]
+        n += 1
+        groups = groups[sizes[groups] > n + 1]
+    for group in groups.tolist():
+        start, end = int(starts[group]), int(starts[group] + sizes[group])
+        its = items[start:end].tolist()
+        for i, number in enumerate(numbers[used[group] + n : used[group] + len(its) - 1].tolist(), n):
+            j = i + (number * (len(its) - i) >> 64)
+            its[i], its[j] = its[j], its[i]
+        items[start:end] = its
 
 
 class _Search:
-    """Asks about words in the order in which they are tried, all texts' together, until there is an answer."""
+    """Asks the thesaurus about words in the order in which they are tried."""
 
-    def __init__(self, table: WordTable, tried: TrialOrder, labels: _Labels, last: int, strict: bool) -> None:
-        """`last` is the class of words that is tried where no other word will do."""
-        self._table, self._labels, self._strict = table, labels, strict
+    def __init__(self, table: WordTable, tried: TrialOrder, texts: Texts, last: int, strict: bool, most: int) -> None:
+        """`last` is the class of words that is tried where no other word will do; `most` candidates are wanted."""
+        self._table, self._texts, self._strict, self._most = table, texts, strict, most
         places = WordPlaces(table, tried.places, tried.texts)
         kept = np.flatnonzero(~(places.unfit(strict) | places.spared(strict)))
         self._places, self._before, self._after, self._codes = places.columns(kept)
-        texts, every = tried.texts[kept], np.arange(len(table))
-        starts, ends = np.searchsorted(texts, every), np.searchsorted(texts, every, "right")
-        middles = ends - np.bincount(texts[tried.classes[kept] == last], minlength=len(table))
+        numbers, every = tried.texts[kept], np.arange(len(table))
+        starts, ends = np.searchsorted(numbers, every), np.searchsorted(numbers, every, "right")
+        middles = ends - np.bincount(numbers[tried.classes[kept] == last], minlength=len(table))
         each = zip(starts.tolist(), middles.tolist(), ends.tolist(), strict=True)
         # For each text, which of its words are tried first, and which last.
         self._groups = [(range(start, middle), range(middle, end)) for start, middle, end in each]
-        self._words, self._options = [*table.words, ""], thesaurus().options
-        self._first, self._stop, self._plain = table.first.tolist(), table.stop.tolist(), table.plain.tolist()
-        self._searches: dict[int, Iterator[_Trial]] = {}  # of texts for which the first word was not enough
+        self._words, self._candidates = [*table.words, ""], thesaurus().candidates
+        self._first, self._plain = table.first.tolist(), table.plain.tolist()
 
-    def answers(self, most: int) -> Iterator[tuple[int, int, list[str]]]:
-        """For each text with an answer its number, the place of the word, and its candidates, best first."""
-        asked = self._first_trials()
-        while asked:
-            left = []
-            for (n, place, options), order in zip(asked, _orders(self._table, asked, self._strict), strict=True):
-                said = self._words[self._first[n] : self._stop[n]] if self._strict else ()
-                if best := options.best(order, most, said):
-                    yield n, place, best
-                else:
-                    left.append(n)
-            asked = [found for n in left if (found := self._next_trial(n, 1))]
-
-    def _first_trials(self) -> list[_Trial]:
-        """What is asked first in each text: mostly about the first word that is tried."""
-        firsts = [(n, (first or last)[0]) for n, (first, last) in enumerate(self._groups) if first or last]
-        asked = []
-        for n, k in firsts:
-            options = self._options(self._spot(k, SURE))
-            if options is not None and not self._titled(n, k):
-                asked.append(_Trial(n, self._places[k], options))
-            elif found := self._next_trial(n, 0):
-                asked.append(found)
-        return asked
-
-    def _next_trial(self, n: int, before: int) -> _Trial | None:
-        """What is asked next in a text, in which so many words were asked about before it is searched."""
-        search = self._searches.get(n)
-        if search is None:
-            search = self._searches[n] = islice(self._trials(n), before, None)
-        return next(search, None)
-
-    def _trials(self, n: int) -> Iterator[_Trial]:
-        """What to ask about the words of a text, one after another until there is an answer.
-
-        Words outside titles come first, with candidates that surely fit.
-        """
+    def trials(self, n: int) -> Iterator[_Trial]:
+        """What to ask about the words of a text: first words outside titles, with candidates that surely fit."""
         for group in self._groups[n]:
             later = []
             for k in group:
-                options = self._options(self._spot(k, SURE))
-                if options is None:
+                candidates = self._candidates(self._spot(k, SURE))
+                if candidates is None:
                     continue
                 if self._titled(n, k):
                     later.append(k)
                 else:
-                    yield _Trial(n, self._places[k], options)
+                    yield _Trial(n, self._places[k], candidates)
             for k in later if self._strict else group:
-                options = self._options(self._spot(k, SURE if self._strict else 0))
-                if options is not None:
-                    yield _Trial(n, self._places[k], options)
+                candidates = self._candidates(self._spot(k, SURE if self._strict else 0))
+                if candidates is not None:
+                    yield _Trial(n, self._places[k], candidates)
+
+    def answer(self, trials: Sequence[_Trial]) -> list[list[str]]:
+        return _answers(self._table, trials, self._strict, self._most)
 
     def _titled(self, n: int, k: int) -> bool:
-        if self._labels.none:
+        """Does a word stand in a labelled value of several words, which may be a name or a title?"""
+        if self._texts.task is None:
             return False
-        place = self._places[k]
-        return self._labels.titled(n, place - self._first[n], int(self._table.begins[place]), self._plain[n])
+        tags, place = self._texts.tags[n], self._places[k]
+        if tags is not None and self._plain[n]:  # the text's tokens are its words
+            i = place - self._first[n]
+            name = tags[i][2:]
+            goes_on = i > 0 and tags[i][0] in "IE" and tags[i - 1][2:] == name
+            comes = i + 1 < len(tags) and tags[i + 1][0] in "IE" and tags[i + 1][2:] == name
+            return tags[i] != "O" and bool(name) and (goes_on or comes)
+        text, at = self._texts[n], int(self._table.begins[place])
+        return text.labelled(at) and any(a <= at < b and " " in text.text[a:b] for a, b in text.marked)
 
     def _spot(self, k: int, sure: int) -> Spot:
         words, code = self._words, self._codes[k] | sure | (STRICT if self._strict else 0)
         return words[self._places[k]], words[self._before[k]], words[self._after[k]], code
 
 
-def _orders(table: WordTable, asked: Sequence[_Trial], strict: bool) -> Iterable[list[int] | None]:
-    """What `Thesaurus.orders` says of each word for which the other words of its text decide."""
-    open_ = [one for one in asked if one.options.alone is None]
-    if not open_:
-        return [None] * len(asked)
-    texts, places, options = zip(*open_, strict=True)
-    around = table.once(ContextVectors).around(list(texts), list(places))
-    orders = iter(thesaurus().orders(options, around, [strict] * len(open_)))
-    return [next(orders) if options.alone is None else None for _, _, options in asked]
+def _answers(table: WordTable, trials: Sequence[_Trial], strict: bool, most: int) -> list[list[str]]:
+    """For each trial the best candidates; their order is asked for where the other words of the text decide."""
+    open_ = [trial for trial in trials if trial.about.alone is None]
+    orders: Iterator[list[int]] = iter(())
+    if open_:
+        around = table.directions_around([trial.text for trial in open_], [trial.place for trial in open_])
+        orders = iter(thesaurus().orders([trial.about.synonyms for trial in open_], around, strict))
+    found = []
+    for n, _, candidates in trials:
+        said = table.words[table.first[n] : table.stop[n]] if strict else ()
+        found.append(candidates.best(next(orders) if candidates.alone is None else None, most, said))
+    return found
 
 
 def rank_synonyms(asked: Sequence[Asked], most: int = MAX_FITTING) -> list[list[str]]:
@@ -259,12 +251,11 @@ def rank_synonyms(asked: Sequence[Asked], most: int = MAX_FITTING) -> list[list[
     fit = np.flatnonzero(~places.unfit(strict))
     for k, place, before, after, code in zip(fit.tolist(), *places.columns(fit), strict=True):
         spot = words[place], words[before], words[after], code | codes | (SURE if asked[k].sure else 0)
-        if options := thesaurus().options(spot):
-            trials.append(_Trial(int(texts[k]), place, options))
+        if candidates := thesaurus().candidates(spot):
+            trials.append(_Trial(int(texts[k]), place, candidates))
             numbers.append(k)
-    for k, trial, order in zip(numbers, trials, _orders(table, trials, strict), strict=True):
-        said = words[table.first[trial.text] : table.stop[trial.text]] if strict else ()
-        found[k] = trial.options.best(order, most, said)
+    for k, best in zip(numbers, _answers(table, trials, strict, most), strict=True):
+        found[k] = best
     return found
 
 
@@ -337,3 +328,52 @@ def _in_case_of(old: str, new: str) -> str:
     if old.islower() or not old[0].isupper():
         return new
     return new.upper() if len(old) > 1 and old.isupper() else new[0].upper() + new[1:]
+
+
+# A masked language model, for operators that have one
+
+_MAX_TRIED = 100  # likeliest words looked at
+_BATCH = 32
+
+
+class MaskedModel:
+    """A Hugging Face model with a masked-language-model head, loaded from a directory."""
+
+    def __init__(self, path: str) -> None:
+        self.tokenizer, self.model = load_pretrained("AutoModelForMaskedLM", path, "masked language model")
+        if self.tokenizer.mask_token is None:
+            raise UsageError(f"The model in {path!r} has no mask token, so it can't fill in a word.")
+        longest = getattr(self.model.config, "max_position_embeddings", 512) - 2  # RoBERTa's count begins at 2
+        self._longest = min(self.tokenizer.model_max_length, longest)
+
+    def ranked(self, asked: Sequence[Asked]) -> list[list[str]]:
+        """For each word asked about, those that fit in its place, likeliest first."""
+        import torch
+
+        found: list[list[str]] = []
+        for at in range(0, len(asked), _BATCH):
+            batch = asked[at : at + _BATCH]
+            places = [one.words[one.i] for one in batch]
+            mask = self.tokenizer.mask_token
+            hidden = [f"{one.text[: w.start]}{mask}{one.text[w.end :]}" for one, w in zip(batch, places, strict=True)]
+            padded = {"return_tensors": "pt", "padding": True, "truncation": True, "max_length": self._longest}
+            encoded = beside(self.model, dict(self.tokenizer(hidden, **padded)))
+            with torch.inference_mode():
+                scores = self.model(**encoded).logits
+            masks = encoded["input_ids"] == self.tokenizer.mask_token_id
+            for one, row, masked in zip(batch, scores, masks, strict=True):
+                at_mask = masked.nonzero()
+                best = row[at_mask[0, 0]].topk(min(_MAX_TRIED, row.shape[-1])).indices.tolist() if len(at_mask) else []
+                pieces = self.tokenizer.convert_ids_to_tokens(best)  # none where the model does not read so far
+                whole = [piece.lstrip("Ġ▁") for piece in pieces if not piece.startswith("##")]
+                found.append(_fitting_the_mask(one, [word.lower() for word in whole if word.isalpha()]))
+        return found
+
+
+def _fitting_the_mask(asked: Asked, words: list[str]) -> list[str]:
+    """A closed-class word's candidates are of its class; another's have its part of speech in context."""
+    word = asked.words[asked.i]
+    if (word.tag, word.lower) in STOPWORDS:
+        return [other for other in words if other != word.lower and (word.tag, other) in STOPWORDS]
+    known = [other for other in words if not any((tag, other) in STOPWORDS for tag in ("DT", "IN", "PRP", "MD"))]
+    return fitting(asked, known) if word.tag in KIND_OF else []

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 from math import log
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +33,12 @@ _ALIKE = 0.6  # cosine of the definitions of two words, from which on they are a
 _WORST = 4.0  # how much worse than the best a candidate may be
 _UNIT = 127  # what a vector's number 1 is stored as
 _FEW = log(2)  # weight of a sentence with one other word that has a vector
-Code = TypeVar("Code", int, "NDArray[np.intp]")
-_MOST_READ, _MOST_PLACES = 50_000, 100_000  # words with tags, and places of words, that are remembered
+Numbers = NDArray[np.intp]
+_MAX_WORDS, _MAX_PLACES = 100_000, 100_000  # words with tags, and places of words, that are remembered
 
 
-class Entry(NamedTuple):
-    """A lemma's number, how many senses it has, and its candidates, each with its score."""
+class Synonyms(NamedTuple):
+    """The entry of a lemma: its number, how many senses it has, and its candidates, each with its score."""
 
     number: int
     senses: int
@@ -46,43 +46,21 @@ class Entry(NamedTuple):
     scores: list[float]
 
 
-class Choice:
-    """An entry's candidates in a word's form; None for those that may never stand for it."""
+class InflectedSynonyms(NamedTuple):
+    """An entry, and its candidates in a word's form; None for those that may never stand for it."""
 
-    __slots__ = ("entry", "forms")
-
-    def __init__(self, entry: Entry, said: list[str | None]) -> None:
-        self.entry, self.forms = entry, said
-
-    def takes(self, n: int) -> bool:
-        """Is this candidate, of a word's only sense, good enough whatever the sentence says?
-
-        That may add `_WORD_FIT` to a candidate, or take that much away, and a little more, since vectors are not quite
-        as long as 1.
-        """
-        _, senses, _, scores = self.entry
-        return senses == 1 and (len(scores) == 1 or scores[n] > max(scores) - _WORST + 2.1 * _WORD_FIT)
+    entry: Synonyms
+    forms: list[str | None]
 
 
-class Target:
-    """What follows from a word and its tag: its part of speech, its lemma, and what may stand for it."""
+class Candidates(NamedTuple):
+    """What may stand for a word in a place: of its synonyms, the numbers of single words that fit, and of phrases.
 
-    __slots__ = ("choices", "lemma", "of")
-
-    def __init__(self, word: str, tag: str) -> None:
-        self.of = KIND_OF.get(tag, "")
-        self.lemma = forms().lemma(word, tag)
-        self.choices: dict[tuple[bool, bool, bool], Choice | None] = {}
-
-
-class Options(NamedTuple):
-    """What may stand for a word in a place: of its choice, the numbers of single words that fit and of phrases that do.
-
-    Where nothing else in the line decides about them, they are in `alone`, best first; a closed-class word's have no
-    choice.
+    Where nothing else in the line decides about them, they are in `alone`, best first; a closed-class word has no
+    synonyms.
     """
 
-    choice: Choice | None
+    synonyms: InflectedSynonyms | None
     fit: tuple[list[int], list[int]]
     alone: list[str] | None
 
@@ -91,11 +69,11 @@ class Options(NamedTuple):
 
         `order` has the numbers of those whose sense may be meant; None where nothing in the line decides about them.
         """
-        if self.choice is None:
+        if self.synonyms is None:
             return self.alone or []
         if self.alone is not None:
             return [] if self.alone[0] in said else self.alone
-        forms_of = self.choice.forms
+        forms_of = self.synonyms.forms
         for fit in self.fit:
             found: list[str] = []
             for n in order or ():
@@ -114,25 +92,19 @@ class Options(NamedTuple):
 # A word, the words before and after it, and what is `coded` of the place.
 Spot = tuple[str, str, str, int]
 _BITS = 5  # of a tag's number
-SURE, STRICT = 2, 1  # what a code that has neither is joined with
+SURE, STRICT = 2, 1  # what may be added to a code
 
 
-def coded(tag: Code, one: Code, two: Code, flag: Code, sure: Code, strict: Code) -> Code:
-    """The numbers of three tags, the word's own first, and three flags as one number; or arrays of such.
+def coded(tags: Numbers, one: Numbers, two: Numbers, flag: Numbers) -> Numbers:
+    """For each place the numbers of three tags, the word's own first, and a flag, as one number.
+
+    `SURE` and `STRICT` may be added.
 
     Of a content word, the tags are those of the words before the one before it, and the flag says whether a particle
     follows. Of a closed-class word, they are that of the word after it and any, and the flag says whether there is
     a noun in the plural behind a determiner, or a *between* before an *and*.
     """
-    return ((((tag << _BITS | one) << _BITS | two) << 1 | flag) << 1 | sure) << 1 | strict
-
-
-def decoded(code: int) -> tuple[str, str, str, bool, bool, bool]:
-    """The same from the number, with the tags' names."""
-    names, ones = tagger().names, (1 << _BITS) - 1
-    tags = code >> 3
-    tag, one, two = (names[tags >> shift & ones] for shift in (2 * _BITS, _BITS, 0))
-    return tag, one, two, bool(code & 4), bool(code & SURE), bool(code & STRICT)
+    return ((((tags << _BITS | one) << _BITS | two) << 1) | flag) << 2
 
 
 class Thesaurus:
@@ -151,50 +123,43 @@ class Thesaurus:
         self._entry = cache(self._read)
         self._senses = Rows(lines.count("\t"), len(self._lines), row=int, share=float)
         self._words = Rows(lines.count(" ") // 2, len(self._lines), row=int, of=int, score=float)
-        self._targets: dict[tuple[str, str], Target] = {}  # by word and tag
-        self._options: dict[Spot, Options | None] = {}
+        # What follows from a word and its tag is found out once, and what follows from its neighbours once for a place.
+        self._synonyms = lru_cache(_MAX_WORDS)(self._find_synonyms)
+        self.candidates = lru_cache(_MAX_PLACES)(self._find_candidates)
 
-    def _target(self, word: str, tag: str) -> Target:
-        if len(self._targets) >= _MOST_READ:
-            self._targets.clear()
-        self._targets[word, tag] = found = Target(word, tag)
-        return found
-
-    def options(self, spot: Spot) -> Options | None:
+    def _find_candidates(self, spot: Spot) -> Candidates | None:
         """What may stand in a place; None if nothing may."""
-        try:
-            return self._options[spot]
-        except KeyError:
-            if len(self._options) >= _MOST_PLACES:
-                self._options.clear()
-            self._options[spot] = found = self._find(spot)
-            return found
-
-    def _find(self, spot: Spot) -> Options | None:
         word, before, after, code = spot
-        tag, one, two, flag, sure, strict = decoded(code)
+        tag, one, two = (tagger().names[code >> 3 + shift & (1 << _BITS) - 1] for shift in (2 * _BITS, _BITS, 0))
+        flag, sure, strict = bool(code & 4), bool(code & SURE), bool(code & STRICT)
         if tag not in KIND_OF:
             closed = stopword_candidates(word, tag, before, after, one, flag)
-            return Options(None, ([], []), closed) if closed else None
-        target = self._targets.get((word, tag)) or self._target(word, tag)
-        key = strict, flag, after in OF_PEOPLE
-        if key not in target.choices:
-            target.choices[key] = self._choice(word, tag, target, *key)
-        choice = target.choices[key]
-        if choice is None:
+            return Candidates(None, ([], []), closed) if closed else None
+        synonyms = self._synonyms(word, tag, strict, flag, after in OF_PEOPLE)
+        if synonyms is None:
             return None
+        entry, said = synonyms
         fit: tuple[list[int], list[int]] = [], []
-        for n, form in enumerate(choice.forms):
+        for n, form in enumerate(said):
             if form is not None and fits(word, tag, form, Place(before, after, one, two), sure, strict):
                 fit[" " in form].append(n)
-        single, phrases = fit
-        if not single and not phrases:
+        if not any(fit):
             return None
-        only = choice.forms[single[0]] if len(single) == 1 and not phrases and choice.takes(single[0]) else None
-        return Options(choice, fit, None if only is None else [only])
+        single, phrases = fit
+        alone = None
+        if len(single) == 1 and not phrases and entry.senses == 1:
+            # Is it good enough whatever the sentence says? That may add `_WORD_FIT` to a candidate, or take that much
+            # away, and a little more, since vectors are not quite as long as 1.
+            only, scores = said[single[0]], entry.scores
+            if only and (len(scores) == 1 or scores[single[0]] > max(scores) - _WORST + 2.1 * _WORD_FIT):
+                alone = [only]
+        return Candidates(synonyms, fit, alone)
 
-    def _choice(self, word: str, tag: str, target: Target, strict: bool, particle: bool, people: bool) -> Choice | None:
-        kind, lemma = target.of, target.lemma
+    def _find_synonyms(
+        self, word: str, tag: str, strict: bool, particle: bool, people: bool
+    ) -> InflectedSynonyms | None:
+        """What may stand for a word with this tag, before a particle or before a word such as *me*."""
+        kind, lemma = KIND_OF[tag], forms().lemma(word, tag)
         entry, inflect = self._found(word, lemma, kind, particle, people)
         if entry is None:
             return None
@@ -211,9 +176,9 @@ class Thesaurus:
             if fine and kind == "v":
                 fine = not vague(lemma, lemma_of(candidate, tag), after)
             said.append(form if fine else None)
-        return Choice(entry, said) if any(said) else None
+        return InflectedSynonyms(entry, said) if any(said) else None
 
-    def _found(self, word: str, lemma: str, kind: str, particle: bool, people: bool) -> tuple[Entry | None, bool]:
+    def _found(self, word: str, lemma: str, kind: str, particle: bool, people: bool) -> tuple[Synonyms | None, bool]:
         """The entry for this form of the word as it stands, or for its lemma, whose candidates must be inflected.
 
         Before a particle, as in *turn on*, other verbs do than elsewhere, or none; before *me*, too.
@@ -226,7 +191,7 @@ class Thesaurus:
             return entry, False
         return self._entry(lemma, kind), True
 
-    def _read(self, lemma: str, kind: str) -> Entry | None:
+    def _read(self, lemma: str, kind: str) -> Synonyms | None:
         line = self._lines.get((lemma, kind))
         if line is None:
             return None
@@ -238,7 +203,7 @@ class Thesaurus:
             of += [n] * (len(words) - len(of))
         self._senses.add(row=[int(sense[0]) + 1 for sense in senses], share=[int(sense[1]) / 10 for sense in senses])
         number = self._words.add(row=[*map(self._rows.__getitem__, words)], of=of, score=scores)
-        return Entry(number, len(senses), words, scores)
+        return Synonyms(number, len(senses), words, scores)
 
     def _both(self, lemma: str, other: str, kind: str) -> bool:
         """Are the two defined alike, or may each stand for the other where it means what it mostly means?"""
@@ -252,9 +217,9 @@ class Thesaurus:
             w == lemma and s > _LEAST_ALIKE for w, s in zip(entry.words, entry.scores, strict=True)
         )
 
-    def orders(self, options: Sequence[Options], around: Any, strict: Sequence[bool]) -> list[list[int]]:
+    def orders(self, asked: Sequence[InflectedSynonyms], around: Any, strict: bool) -> list[list[int]]:
         """For each word, the numbers in its entry of candidates whose sense may be meant, best first."""
-        entries = np.array([its.choice.entry.number for its in options if its.choice])
+        entries = np.array([its.entry.number for its in asked])
         sense, of_sense, at = self._senses.of(entries)
         word, of, word_at = self._words.of(entries)
         rows = np.concatenate((self._senses["row"][sense], self._words["row"][word]))
@@ -265,7 +230,7 @@ class Thesaurus:
         meant = senses[self._words["of"][word] + at[of]]
         scores = self._words["score"][word] + meant + _WORD_FIT * alike[len(sense) :]
         least = np.maximum.reduceat(scores, word_at) - _WORST
-        taken = (scores > least[of]) & (meant > np.where(strict, _LIKELY_MEANT, _LEAST_MEANT)[of])
+        taken = (scores > least[of]) & (meant > (_LIKELY_MEANT if strict else _LEAST_MEANT))
         # Rounded, so that ties stay ties whatever the processor makes of the last bits.
         taken = np.flatnonzero(taken)
         order = taken[np.lexsort((-np.round(scores[taken], 6), of[taken]))]

@@ -1,4 +1,4 @@
-"""The words of a block of texts and their tags as columns: what `line_of` finds in each text, sooner than one by one.
+"""The words of a block of texts as columns: their tags, as `line_of` finds them, and what stands beside them.
 
 Words and sentences are found in an array of all texts' characters, and tags by numbers of words' classes, so that a
 step costs little more for many texts than for one. That is done for ASCII; `line_of` reads texts with other characters.
@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unswayed.vary.english import SHORT, START, Tagger, line_of, tagger, tags_of
+from unswayed.vary.english import KIND_OF, SHORT, START, Tagger, line_of, replaceable_as, tagger, tags_of
+from unswayed.vary.fitting import BEFORE_NO_NOUN, BEFORE_NOUNS, NAMING, NOUNS, PARTICLES
 from unswayed.vary.operator import Texts
+from unswayed.vary.thesaurus import coded, thesaurus
 
-T = TypeVar("T")
 Numbers = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 _Codes = NDArray[np.uint8]
@@ -43,81 +44,65 @@ class ArrayTagger:
         self._tagger = known
         self._numbers = {kind: n for n, kind in enumerate([*self.names, *kinds])}
         self._of_own = {word: n for n, word in enumerate(own, len(self._numbers))}
-        self._classes = [*self.names, *kinds, *map(known.class_of, own)]
-        self._views: Numbers = np.array([views[known.views.get(kind, START)] for kind in self._classes])
-        self._may_be: dict[str, Flags] = {}
-        self._rows: list[list[int]] = []
+        self.classes = [*self.names, *kinds, *map(known.class_of, own)]
+        self._views: Numbers = np.array([views[known.views.get(kind, START)] for kind in self.classes])
         # What is decided, by class, last tag, and view of the next word. A number that is no tag is that of a row in
         # `_by_before`, where the tag before the last decides.
+        rows: list[list[int]] = []
         decided = np.zeros((len(kinds), len(self.names), len(views)), np.int16)
         for n, kind in enumerate(kinds):
             for last, by_view in sorted(known.decisions[kind].items()):  # what is said of the rest comes first
                 cells = decided[n, self.tag[last]] if last else decided[n]
                 for view, tag in sorted(by_view.items()):
-                    cells[..., views[view] if view else slice(None)] = self._cell(tag)
+                    if isinstance(tag, str):
+                        number = self.tag[tag]
+                    else:
+                        rows.append([self.tag[tag.get(before) or tag[""]] for before in self.names])
+                        number = len(self.names) + len(rows) - 1
+                    cells[..., views[view] if view else slice(None)] = number
         of_own = decided[[self._numbers[known.class_of(word)] - len(self.names) for word in own]]
         decided = np.concatenate((decided, of_own))
         for n, word in enumerate(own, len(kinds)):
             for (last, view), tag_of_own in known.own[word].items():
                 decided[n, self.tag[last], views[view]] = self.tag[tag_of_own]
         self._table, self._width = decided.ravel(), len(views)
-        self._by_before: Numbers = np.array(self._rows)
-
-    def _cell(self, tag: str | dict[str, str]) -> int:
-        if isinstance(tag, str):
-            return self.tag[tag]
-        self._rows.append([self.tag[tag.get(before) or tag[""]] for before in self.names])
-        return len(self.names) + len(self._rows) - 1
+        self._by_before: Numbers = np.array(rows)
 
     def class_of(self, word: str) -> int:
         """The number of a lower-case word's class."""
         found = self._of_own.get(word)
         return self._numbers[self._tagger.class_of(word)] if found is None else found
 
-    def may_be(self, classes: Numbers, tag: str) -> Flags:
-        """May words of these classes have the tag?"""
-        if tag not in self._may_be:
-            self._may_be[tag] = np.array([tag in tags_of(kind) for kind in self._classes])
-        return self._may_be[tag][classes]
-
     def tags(self, classes: Numbers, sentences: Numbers) -> Numbers:
         """The tags of words, by their classes and the numbers of their sentences, which ascend."""
         places = np.arange(_MAX_DISTANCE, len(classes) + _MAX_DISTANCE) + _MAX_DISTANCE * sentences
         found = np.full(int(places[-1]) + _MAX_DISTANCE if len(places) else _MAX_DISTANCE, self.tag[START])
         found[places] = classes
-        self._decide(found)
-        tags: Numbers = found[places]
-        return tags
-
-    def _decide(self, found: Numbers) -> None:
-        """Puts tags in place of classes, where sentences have others' beginnings and ends far enough away.
-
-        A word can be decided about when those before it are. So the first undecided words of all chains are first, then
-        the second ones, and so on.
-        """
+        # Tags are put in place of classes. A word can be decided about when those before it are. So the first undecided
+        # words of all chains, which are far enough away from each other, are first, then the second ones, and so on.
         count, table, width = len(self.names), self._table, self._width
         undecided = np.flatnonzero(found >= count)
-        if not len(undecided):
-            return
         numbers = np.arange(len(undecided))
         begins = np.diff(undecided, prepend=-_MAX_DISTANCE - 1) > _MAX_DISTANCE
         nth = numbers - np.maximum.accumulate(np.where(begins, numbers, 0))
-        places = undecided[np.argsort(nth, kind="stable")]
-        cells = (found[places] - count) * (count * width) + self._views[found[places + 1]]
+        chosen = undecided[np.argsort(nth, kind="stable")]
+        cells = (found[chosen] - count) * (count * width) + self._views[found[chosen + 1]]
         start = 0
         for size in np.bincount(nth).tolist():
             if size < _MIN_ROUND:
                 break
-            now = places[start : start + size]
+            now = chosen[start : start + size]
             said = table[cells[start : start + size] + found[now - 1] * width]
             by_before = np.flatnonzero(said >= count)
             if len(by_before):
                 said[by_before] = self._by_before[said[by_before] - count, found[now[by_before] - 2]]
             found[now] = said
             start += size
-        for place, cell in zip(places[start:].tolist(), cells[start:].tolist(), strict=True):
+        for place, cell in zip(chosen[start:].tolist(), cells[start:].tolist(), strict=True):
             tag = table[cell + found[place - 1] * width]
             found[place] = tag if tag < count else self._by_before[tag - count, found[place - 2]]
+        tags: Numbers = found[places]
+        return tags
 
 
 @lru_cache(1)
@@ -151,24 +136,18 @@ class Vocabulary(dict[str, int]):
         return column
 
 
-class _Local(threading.local):
-    """Each thread numbers words in its own vocabulary, since two may not do so at once."""
-
-    def __init__(self) -> None:
-        self.vocabulary = Vocabulary()
-
-
-_local = _Local()
+_local = threading.local()  # each thread numbers words in its own vocabulary, since two may not do so at once
 
 
 def current_vocabulary() -> Vocabulary:
     """That of texts that are read now. A full one is given up, but not what was read with it."""
-    if len(_local.vocabulary) > _MAX_KNOWN_WORDS:
-        _local.vocabulary = Vocabulary()
-    return _local.vocabulary
+    vocabulary: Vocabulary | None = getattr(_local, "vocabulary", None)
+    if vocabulary is None or len(vocabulary) > _MAX_KNOWN_WORDS:
+        vocabulary = _local.vocabulary = Vocabulary()
+    return vocabulary
 
 
-class _Tokens(NamedTuple):
+class _Stretches(NamedTuple):
     """Stretches of characters, and the numbers of the texts and of the sentences that they are in."""
 
     starts: Numbers
@@ -195,7 +174,12 @@ class WordTable:
         starts = np.cumsum(sizes + len(_SEPARATOR)) - sizes
         self.plain = _plain_texts(codes, starts, sizes)
         found, whole = _find_words(codes, _find_tokens(codes, starts))
-        self.words: Sequence[str] = (joined.lower() if whole else _blank_marks(codes, found)).split()
+        lowers = joined.lower()
+        if not whole:  # what is outside words becomes spaces
+            steps = np.zeros(len(codes), np.int8)
+            steps[found.starts], steps[found.ends] = 1, -1
+            lowers = np.where(np.cumsum(steps, dtype=np.int8), _SMALL[codes], np.uint8(ord(" "))).tobytes().decode()
+        self.words: Sequence[str] = lowers.split()
         self.texts, self._sentences = found.texts, found.sentences
         self.begins, self.ends = found.starts - starts[found.texts], found.ends - starts[found.texts]
         self._look_up()
@@ -212,7 +196,6 @@ class WordTable:
             said = [*self.words, *(word for _, _, _, word, _ in words)]
             self.words = [said[i] for i in order.tolist()]
             self._look_up()
-        self._found: dict[Any, Any] = {}
         every = np.arange(len(strings))
         self.first, self.stop = np.searchsorted(self.texts, every), np.searchsorted(self.texts, every, "right")
 
@@ -232,12 +215,27 @@ class WordTable:
             return array_tagger().tags(self.classes, texts)
         return self._small_tags
 
-    def once(self, find: Callable[[WordTable], T]) -> T:
-        """What a function finds out about the table. It is called once, so give the same function."""
-        if find not in self._found:
-            self._found[find] = find(self)
-        found: T = self._found[find]
-        return found
+    @cached_property
+    def _vector_rows(self) -> Numbers:
+        """The row of each word's vector in the thesaurus; 0 for words without one."""
+        rows = np.zeros(len(self.words), np.intp)
+        for tags, row_of in _rows_by_tags():
+            at = np.flatnonzero(tags[self.tags])
+            rows[at] = self.vocabulary.column(row_of)[self.numbers[at]]
+        return rows
+
+    def directions_around(self, texts: list[int], places: list[int]) -> Any:
+        """For the word at each place of a text, the mean direction in which the text's other words point."""
+        asked = np.zeros(len(self), bool)
+        asked[texts] = True
+        at = np.flatnonzero(asked[self.texts] & (self._vector_rows > 0))
+        counts = np.bincount(self.texts[at], minlength=len(asked))
+        some = np.flatnonzero(counts)
+        sums = np.zeros((len(counts), thesaurus().vectors.shape[1]), np.float32)
+        if len(some):
+            vectors = thesaurus().vectors[self._vector_rows[at]]
+            sums[some] = np.add.reduceat(vectors, np.cumsum(counts[some]) - counts[some])
+        return thesaurus().directions(sums[texts], counts[texts], self._vector_rows[places])
 
 
 _SEPARATOR = "\n\n"  # of texts; two, so that none sees the next one's first letter behind its last mark
@@ -267,7 +265,7 @@ def _plain_texts(codes: _Codes, starts: Numbers, sizes: Numbers) -> Flags:
     return found
 
 
-def _find_tokens(codes: _Codes, starts: Numbers) -> _Tokens:
+def _find_tokens(codes: _Codes, starts: Numbers) -> _Stretches:
     """What white space separates, and the sentences: a dot ends one only before a capital."""
     space = _SPACE[codes]
     edges = np.flatnonzero(space[1:] != space[:-1]) + 1
@@ -279,10 +277,10 @@ def _find_tokens(codes: _Codes, starts: Numbers) -> _Tokens:
     last = codes[ends - 1]
     stops = np.flatnonzero(_ENDING[last])
     new[stops[(last[stops] != ord(".")) | _UPPER[codes[ends[stops] + 1]]] + 1] = True
-    return _Tokens(begins, ends, texts, np.cumsum(new[:-1]))
+    return _Stretches(begins, ends, texts, np.cumsum(new[:-1]))
 
 
-def _find_words(codes: _Codes, tokens: _Tokens) -> tuple[_Tokens, bool]:
+def _find_words(codes: _Codes, tokens: _Stretches) -> tuple[_Stretches, bool]:
     """The words in tokens, without the marks around them; and whether there were none."""
     outer = np.flatnonzero(~(_OF_WORDS[codes[tokens.starts]] & _OF_WORDS[codes[tokens.ends - 1]]))
     if not len(outer):
@@ -292,17 +290,10 @@ def _find_words(codes: _Codes, tokens: _Tokens) -> tuple[_Tokens, bool]:
     starts[outer] = inside[np.searchsorted(inside, starts[outer])]
     ends[outer] = inside[np.searchsorted(inside, ends[outer]) - 1] + 1
     kept = ends > starts
-    return _Tokens(starts[kept], ends[kept], tokens.texts[kept], tokens.sentences[kept]), False
+    return _Stretches(starts[kept], ends[kept], tokens.texts[kept], tokens.sentences[kept]), False
 
 
-def _blank_marks(codes: _Codes, words: _Tokens) -> str:
-    """The characters in small letters, with spaces for those outside words."""
-    steps = np.zeros(len(codes), np.int8)
-    steps[words.starts], steps[words.ends] = 1, -1
-    return np.where(np.cumsum(steps, dtype=np.int8), _SMALL[codes], np.uint8(ord(" "))).tobytes().decode()
-
-
-def _with_names(tags: Numbers, codes: _Codes, words: _Tokens) -> Numbers:
+def _with_names(tags: Numbers, codes: _Codes, words: _Stretches) -> Numbers:
     """The tags, where a capital inside a sentence tells a name, unless all of the sentence's words have some."""
     starts, ends, _, sentences = words
     capital = np.flatnonzero(_UPPER[codes[starts]])
@@ -328,3 +319,146 @@ def words_of(texts: Texts) -> WordTable:
 
 def _read_words(texts: Texts) -> WordTable:
     return WordTable(texts.strings)
+
+
+# What stands beside words
+
+
+@lru_cache(1)
+def _rows_by_tags() -> list[tuple[Flags, Callable[[str], int]]]:
+    """Tags under which a word has the same vector, and what finds its row."""
+    alike = ("VB", "NN", "JJ", "RB"), ("VBD", "VBN", "VBG", "VBZ"), ("NNS",), ("JJR", "JJS")
+    return [(_among(*tags), partial(thesaurus().row_of, tag=tags[0])) for tags in alike]
+
+
+@cache
+def _among(*tags: str) -> Flags:
+    """Is it one of these tags? By a tag's number."""
+    return np.isin(array_tagger().names, tags)
+
+
+@cache
+def _may_be(tag: str) -> Flags:
+    """May words of a class have the tag? By a class's number."""
+    return np.array([tag in tags_of(kind) for kind in array_tagger().classes])
+
+
+_RIGHT, _BETWEEN = frozenset(("right",)), frozenset(("between",))
+_PARTED = frozenset(("up", "down", "out", "back", "away", "over"))
+_MAX_PARTED = 5  # words by which a particle comes after its verb
+
+
+def _tag_bits(word: str) -> int:
+    """The tags with which a word may be replaced, as bits."""
+    return sum(1 << array_tagger().tag[tag] for tag in replaceable_as(word))
+
+
+def places_of(table: WordTable, classes: Sequence[frozenset[str]]) -> tuple[Numbers, Numbers]:
+    """The places of words that may be replaced and are of one of these classes, given by their tags; and of which."""
+    known, bits = array_tagger(), 0
+    class_of_tag = np.zeros(len(known.names), np.intp)
+    for n, tags in enumerate(classes):
+        for tag in tags:
+            bits |= 1 << known.tag[tag]
+            class_of_tag[known.tag[tag]] = n
+    places = np.flatnonzero((table.vocabulary.column(_tag_bits)[table.numbers] & bits) >> table.tags & 1)
+    return places, class_of_tag[table.tags[places]]
+
+
+class WordPlaces:
+    """Places of words in their texts, with what stands beside them."""
+
+    def __init__(self, table: WordTable, places: Numbers, texts: Numbers) -> None:
+        self._table, self._places = table, places
+        self._first, self._stop = table.first[texts], table.stop[texts]
+        self._begins, self._ends = places == self._first, places + 1 == self._stop
+        start = array_tagger().tag[START]
+        self._tags = table.tags[places]
+        self._before = np.where(self._begins, start, table.tags[places - 1])
+        self._after = np.where(self._ends, start, np.append(table.tags, start)[places + 1])
+
+    def columns(self, those: Numbers) -> tuple[list[int], list[int], list[int], list[int]]:
+        """Of those among the places: the places, those of the words before and after, and what is `coded` of each, for
+        candidates that need not be sure nor strictly fit. A word that is not there is the one behind all words."""
+        nothing, places = len(self._table.words), self._places[those]
+        before = np.where(self._begins[those], nothing, places - 1)
+        after = np.where(self._ends[those], nothing, places + 1)
+        return places.tolist(), before.tolist(), after.tolist(), self._codes()[those].tolist()
+
+    def unfit(self, strict: bool) -> Flags:
+        """Which words have nothing that may stand for them, whatever the thesaurus says? Those of expressions such as
+        *from now* and *right now*, closed-class words at the end, and for strict operators verbs parted from their
+        particle."""
+        found = self._of("r") & (_among("IN")[self._before] | self._word_beside(_RIGHT, -1))
+        found |= self._closed & self._ends
+        if strict:
+            stop = np.minimum(self._places + 1 + _MAX_PARTED, self._stop)
+            particles = self._between(self._words(_PARTED), self._places + 1, stop)
+            particles |= self._between(_among("RP")[self._table.tags], self._places + 2, stop)
+            found |= self._of("v") & particles
+        return found
+
+    def spared(self, strict: bool) -> Flags:
+        """Which words are parts of names and compounds, as `in_name` says; and for strict operators those whose tag may
+        be wrong, or which follow a word that says what something is called?"""
+        nouns, name = _among(*NOUNS), _among("NNP")
+        verbs = (
+            _among(*BEFORE_NOUNS)[self._before]
+            | (self._ends & nouns[self._before])
+            | (self._word_beside(PARTICLES, 1) & ~_among("RP")[self._after])
+        )
+        found = self._of("n") & (nouns[self._before] | nouns[self._after])
+        found |= self._of("a") & (name[self._before] | name[self._after])
+        found |= self._of("v") & verbs
+        if strict:
+            noun, verb = (_may_be(tag)[self._table.classes[self._places]] for tag in ("NN", "VB"))
+            found |= _among("JJ")[self._tags] & (noun | verb)
+            found |= _among("VB")[self._tags] & self._begins & _among("IN", "TO")[self._after] & noun
+            found |= self._between(self._words(NAMING), self._first, self._places)
+        return found
+
+    @cached_property
+    def _closed(self) -> Flags:
+        return ~_among(*KIND_OF)[self._tags]
+
+    def _of(self, kind: str) -> Flags:
+        return _among(*(tag for tag, its in KIND_OF.items() if its == kind))[self._tags]
+
+    def _words(self, words: frozenset[str]) -> Flags:
+        return self._table.vocabulary.column(words.__contains__)[self._table.numbers] > 0
+
+    def _word_beside(self, words: frozenset[str], step: int) -> Flags:
+        """Is the word before or after one of these? Not for those at a border."""
+        beside = self._words(words)[np.minimum(self._places + step, len(self._table.numbers) - 1)]
+        found: Flags = beside & ~(self._begins if step < 0 else self._ends)
+        return found
+
+    def _between(self, found: Flags, start: Numbers, stop: Numbers) -> Flags:
+        """Is there something that was found between these places?"""
+        places = np.flatnonzero(found)
+        return np.searchsorted(places, start) < np.searchsorted(places, np.maximum(start, stop))
+
+    def _codes(self) -> Numbers:
+        start, context = array_tagger().tag[START], self._table.context
+        last = np.where(self._places - 2 >= self._first, context[np.maximum(self._places - 2, 0)], start)
+        earlier = np.where(self._places - 3 >= self._first, context[np.maximum(self._places - 3, 0)], start)
+        closed = self._closed
+        flag = self._of("v") & _among("RP")[self._after]
+        if closed.any():
+            last = np.where(closed, self._after, last)
+            earlier = np.where(closed, 0, earlier)
+            between = self._between(self._words(_BETWEEN), self._first, self._places)
+            flag |= closed & np.where(_among("DT")[self._tags], self._plural(), between)
+        return coded(self._tags, last, earlier, flag.astype(np.intp))
+
+    def _plural(self) -> Flags:
+        """Is the noun behind a determiner in the plural: *these movie schedules*, but *this flight*?"""
+        tags = self._table.tags
+        nouns = _among(*NOUNS)[tags]
+        no_more = _among(*(name for name in array_tagger().names if name[:2] in BEFORE_NO_NOUN))[tags]
+        ends = np.append(np.flatnonzero(nouns | no_more), len(tags))
+        noun = ends[np.searchsorted(ends, self._places + 1)]
+        others = np.append(np.flatnonzero(~nouns), len(tags))
+        last = np.minimum(others[np.searchsorted(others, noun)], self._stop) - 1
+        found: Flags = (last >= noun) & (tags[last] == array_tagger().tag["NNS"])
+        return found

@@ -70,7 +70,7 @@ def test_closed_classes(model: Path) -> None:
 
 
 def test_batches_give_what_single_texts_give(model: Path) -> None:
-    from unswayed.vary.masked import MaskedModel
+    from unswayed.vary.synonyms import MaskedModel
 
     source = MaskedModel(str(model))
     texts = [f"play the {adjective} album" for adjective in ("new", "old", "cheap", "great")] * 12

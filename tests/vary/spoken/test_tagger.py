@@ -21,8 +21,7 @@ from unswayed.vary.english import (
     tags_of,
 )
 from unswayed.vary.spoken import verb_phrases
-from unswayed.vary.synonym_places import WordClasses
-from unswayed.vary.word_table import WordTable, array_tagger
+from unswayed.vary.word_table import WordTable, array_tagger, places_of
 
 COMMON = ["play", "the", "new", "book", "a", "table", "two", "what", "flights", "leave", "like", "to", "her", "that"]
 CORPORA = Path(__file__).parents[3] / "../shared/data/slu"
@@ -218,7 +217,7 @@ TEXTS = st.lists(WRITTEN, max_size=9).map(" ".join)
 def test_many_texts_are_read_as_each_is(texts: list[str]) -> None:
     """Words of one text see none of another's."""
     table, names = WordTable(texts), array_tagger().names
-    places, _ = WordClasses([frozenset(SOME)]).places(table)
+    places, _ = places_of(table, [frozenset(SOME)])
     for n, text in enumerate(texts):
         line, its = line_of(text), slice(table.first[n], table.stop[n])
         words = line.words()
