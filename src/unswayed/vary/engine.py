@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from itertools import accumulate, chain
 from operator import eq
 from typing import Literal, NamedTuple
@@ -88,24 +89,19 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
             self.require(name, operators.get(name))
 
     def require(self, name: str, operator: type[Operator]) -> None:
-        """Raises where one operator can't be used."""
+        """Raises where one operator can't be used; the error names those like it that can, its family first."""
+        aligned = task_named(self.task).aligned
         if not knows(operator.languages, self.language):
-            require_language(
-                name, operator.languages, self.language, self.language_guessed, self._usable(name, operator)
-            )
-        if task_named(self.task).aligned and not operator.aligned:
+            every = [(other, operators.get(other)) for other in operators.names()]
+            fit = [(n, o) for n, o in every if knows(o.languages, self.language) and (o.aligned or not aligned)]
+            family = name.partition("/")[0]
+            alike = sorted((n.partition("/")[0] != family, n) for n, o in fit if o.meaning == operator.meaning)
+            usable = [other for _, other in alike]
+            require_language(name, operator.languages, self.language, self.language_guessed, usable)
+        if aligned and not operator.aligned:
             raise CannotKeepLabels(
                 f"{name} rewrites whole texts, so the labels of a {self.task} example can't be kept true."
             )
-
-    def _usable(self, name: str, instead_of: type[Operator]) -> list[str]:
-        """The operators like this one that know this language and keep the labels of this task, its family first."""
-        aligned = task_named(self.task).aligned
-        every = [(other, operators.get(other)) for other in operators.names()]
-        fit = [n for n, o in every if knows(o.languages, self.language) and (o.aligned or not aligned)]
-        alike = [other for other in fit if operators.get(other).meaning == instead_of.meaning]
-        family = name.partition("/")[0]
-        return sorted(alike, key=lambda other: other.partition("/")[0] != family)
 
 
 def blocks_of(examples: Iterable[Example], size: int = BLOCK) -> Iterator[list[Example]]:
@@ -144,21 +140,7 @@ class Block(NamedTuple):
         return Block(examples, texts, list(accumulate(map(len, spans))))
 
 
-_Place = tuple[int, int]  # an example's place in a block, and a draw
 _Column = list[Variant | None] | VariantColumn  # a variant of each example; None where there is nothing to change
-
-
-def _every(operator: PromptOperator) -> int:
-    """Prompts, of which each example is asked with one."""
-    return max(1, round(1 / operator.share))
-
-
-def _check_share(operator: PromptOperator, draws: int) -> None:
-    if (every := _every(operator)) > draws:
-        raise UsageError(
-            f"{operator.name}: share={operator.share:g} asks each example with one of {every} prompts, but there are "
-            f"{draws}. Use {option('draws')} {every} or more, or a larger share."
-        )
 
 
 class Varier:
@@ -178,8 +160,12 @@ class Varier:
         self._mixed = "+" in variation.language
         self.operators = [make_operator(spec) for spec in variation.operators] if made is None else list(made)
         for operator in self.operators:
-            if isinstance(operator, PromptOperator):
-                _check_share(operator, variation.draws)
+            if isinstance(operator, PromptOperator) and operator.prompts > variation.draws:
+                raise UsageError(
+                    f"{operator.name}: share={operator.share:g} asks each example with one of {operator.prompts} "
+                    f"prompts, but there are {variation.draws}. Use {option('draws')} {operator.prompts} or more, or a "
+                    f"larger share."
+                )
             if operator.pool:
                 operator.take_pool(variation.pools.get(operator.name, ()))
         self.seeds = [Seeds(variation.seed, op.name, op.version) for op in self.operators]
@@ -192,66 +178,62 @@ class Varier:
         They are `Variants`, which have them as columns, where each example has one text and nearly all have one edit.
         """
         block = self._block(examples)
-        return self._each(block) if self.variation.set == "each" else self._random(block)
+        return self._vary_by_each(block) if self.variation.set == "each" else self._vary_at_random(block)
 
-    def _each(self, block: Block) -> tuple[Sequence[Variant], Counter[str]]:
+    def _vary_by_each(self, block: Block) -> tuple[Sequence[Variant], Counter[str]]:
         columns: list[_Column] = []
         unchanged: Counter[str] = Counter()
-        count = len(block.examples)
         for k, operator in enumerate(self.operators):
-            its = [i for i in range(count) if self._knows(k, block.examples[i])] if self._mixed else range(count)
-            own = [self._applied(k, draw, block.some(its)) for draw in range(self.variation.draws)]
-            if left := _left(own):
-                unchanged[operator.name] += left
-            columns += [_spread(column, its, count) for column in own] if len(its) < count else own
+            at: Sequence[int] = range(len(block.examples))
+            if self._mixed:
+                at = [i for i in at if self._knows(k, block.examples[i])]
+            own = [self._apply(k, draw, block, at) for draw in range(self.variation.draws)]
+            there = [column.texts if isinstance(column, VariantColumn) else column for column in own]
+            if any(None in column for column in there):
+                unchanged[operator.name] += sum(all(column[i] is None for column in there) for i in at)
+            columns += own
         plain = [column for column in columns if isinstance(column, VariantColumn)]
         if len(plain) == len(columns):
-            return Variants(plain), unchanged
-        return list(filter(None, chain.from_iterable(zip(*columns, strict=True)))), unchanged
+            return Variants(plain), +unchanged
+        return list(filter(None, chain.from_iterable(zip(*columns, strict=True)))), +unchanged
 
-    def _random(self, block: Block) -> tuple[list[Variant], Counter[str]]:
+    def _vary_at_random(self, block: Block) -> tuple[list[Variant], Counter[str]]:
         """Draws an operator for each place; where it finds nothing to change, another of those not yet tried."""
-        examples = block.examples
-        places = [(i, draw) for i in range(len(examples)) for draw in range(self.variation.draws)]
-        lots = {place: self._lots.stream(examples[place[0]].id, place[1]) for place in places}
-        untried: dict[_Place, list[int]] = {}
-        made: dict[_Place, Variant] = {}
-        pending = places
-        while pending:
-            drawn: dict[tuple[int, int], list[int]] = defaultdict(list)  # by operator and draw
-            for place in pending:
-                i, draw = place
-                rest = [k for k in untried.get(place, self._by_name) if self._knows(k, examples[i])]
-                if rest:
-                    drawn[lots[place].choice(rest), draw].append(i)
-            pending = []
+        untried: dict[tuple[int, int], list[int]] = {}  # by an example's place in the block, and a draw
+        lots = {}
+        for i, example in enumerate(block.examples):
+            known = [k for k in self._by_name if self._knows(k, example)]
+            for draw in range(self.variation.draws):
+                untried[i, draw], lots[i, draw] = known.copy(), self._lots.stream(example.id, draw)
+        made: dict[tuple[int, int], Variant] = {}
+        pending = list(untried)
+        while pending := [place for place in pending if untried[place] and place not in made]:
+            drawn: dict[tuple[int, int], list[int]] = defaultdict(list)  # examples, by operator and draw
+            for i, draw in pending:
+                k = lots[i, draw].choice(untried[i, draw])
+                untried[i, draw].remove(k)
+                drawn[k, draw].append(i)
             for (k, draw), chosen in drawn.items():
-                for i, variant in zip(chosen, self._applied(k, draw, block.some(chosen)), strict=True):
-                    place = i, draw
-                    if variant is not None:
-                        made[place] = variant
-                    else:
-                        untried[place] = [o for o in untried.get(place, self._by_name) if o != k]
-                        pending.append(place)
-            pending.sort()  # as a block's examples are
-        left = len(examples) - len({i for i, _ in made})
-        return [made[place] for place in places if place in made], Counter({"set/random": left} if left else {})
+                column = list(self._apply(k, draw, block, chosen))
+                made |= {(i, draw): variant for i in chosen if (variant := column[i]) is not None}
+        left = len(block.examples) - len({i for i, _ in made})
+        return [made[place] for place in untried if place in made], Counter({"set/random": left} if left else {})
 
-    def _applied(self, k: int, draw: int, block: Block) -> _Column:
-        """The variants that one operator makes of these examples in one draw."""
-        operator = self.operators[k]
+    def _apply(self, k: int, draw: int, block: Block, at: Sequence[int]) -> _Column:
+        """A column with the variants that one operator makes, in one draw, of the examples at these places."""
+        operator, examples = self.operators[k], block.examples
+        made: list[Variant | None] = [None] * len(examples)
         if isinstance(operator, PromptOperator):
-            return [self._rewritten(operator, self.seeds[k], draw, example) for example in block.examples]
+            for i in at:
+                made[i] = self._rewrite(operator, self.seeds[k], draw, examples[i])
+            return made
         guard = self.variation.guard if operator.meaning == "same" else None
-        if guard is None:
-            return self._attempt(k, draw, block)
-        made: list[Variant | None] = [None] * len(block.examples)
-        at: Sequence[int] = range(len(made))
+        if guard is None and len(at) == len(examples):
+            return self._change(k, draw, block)
         for attempt in range(_TRIES):
             refused = []
-            for i, variant in zip(at, self._attempt(k, draw, block.some(at), attempt), strict=True):
-                example = block.examples[i]
-                if variant and guard.objection(example, variant.inputs, variant.gold, operator.rewords):
+            for i, variant in zip(at, self._change(k, draw, block.some(at), attempt), strict=True):
+                if guard and variant and guard.objection(examples[i], variant.inputs, variant.gold, operator.rewords):
                     refused.append(i)
                 else:
                     made[i] = variant
@@ -260,54 +242,51 @@ class Varier:
             at = refused
         return made
 
-    def _attempt(self, k: int, draw: int, block: Block, attempt: int = 0) -> _Column:
-        if not self.operators[k].quick:  # it may take minutes, as one that asks a model does
-            return self._changed(k, draw, block, attempt)
-        with collecting_later():
-            return self._changed(k, draw, block, attempt)
-
-    def _changed(self, k: int, draw: int, block: Block, attempt: int) -> _Column:
+    def _change(self, k: int, draw: int, block: Block, attempt: int = 0) -> _Column:
         operator, texts = self.operators[k], block.texts
         fields = [f"{field} again {attempt}" for field in texts.fields] if attempt else texts.fields
-        changes = operator.change_many(texts, self.seeds[k].streams(texts.ids, draw, fields))
-        if not isinstance(changes, SingleEdits):
-            _check_changes(operator, changes)
-        if block.one_each:
-            return self._single(operator, draw, texts, SingleEdits.of(changes))
-        spans = zip(block.examples, (0, *block.ends), block.ends, strict=False)
-        return [self._variant(operator, draw, e, texts.fields[a:b], changes[a:b]) for e, a, b in spans]
+        with collecting_later() if operator.quick else nullcontext():  # others may take minutes, if they ask a model
+            changes = operator.change_many(texts, self.seeds[k].streams(texts.ids, draw, fields))
+            for change in changes if not isinstance(changes, SingleEdits) else ():
+                if change is not None and not isinstance(change, tuple):
+                    raise UsageError(
+                        f"{operator.name} gave {change!r:.60}. `change` must return a Change, or None for no change."
+                    )
+            if block.one_each:
+                return self._column(operator, draw, texts, SingleEdits.of(changes))
+            spans = zip(block.examples, (0, *block.ends), block.ends, strict=False)
+            return [self._variant(operator, draw, e, texts.fields[a:b], changes[a:b]) for e, a, b in spans]
 
-    def _single(self, operator: Operator, draw: int, texts: Texts, changes: SingleEdits) -> VariantColumn:
+    def _column(self, operator: Operator, draw: int, texts: Texts, changes: SingleEdits) -> VariantColumn:
         """What `_variant` makes, where each example has one text and nearly all have one edit: the common case."""
-        maker = Maker(draw, operator.name, operator.family, operator.meaning)
         examples, fields, befores, golds = texts.examples, texts.fields, texts.strings, texts.golds
         if self._aligned:
             afters, golds = self.task.move_each(golds, fields, befores, changes.edits)
         else:
             afters = apply_each(befores, changes.edits)
-        if maker.meaning != "same" and not self.keep_gold:
+        if operator.meaning != "same" and not self.keep_gold:
             golds = [None] * len(examples)  # after a control the answer should differ; which it then is, nobody said
         odd = list(changes.others)
         if any(map(eq, befores, afters)):
             odd += [i for i, (before, after) in enumerate(zip(befores, afters, strict=True)) if before == after]
-        noted: dict[int, str] = {}
+        others: dict[int, str] = {}
         if odd:
             golds = list(golds)  # they may be the examples' own
         for i in odd:
-            made = self._variant(operator, draw, examples[i], fields[i : i + 1], [changes[i]])
-            afters[i], golds[i], noted[i] = (made.inputs[fields[i]], made.gold, made.note) if made else (None, None, "")
-        return VariantColumn(maker, examples, fields, afters, golds, lambda: _with(changes.notes, noted))
+            one = self._variant(operator, draw, examples[i], fields[i : i + 1], [changes[i]])
+            afters[i], golds[i], others[i] = (one.inputs[fields[i]], one.gold, one.note) if one else (None, None, "")
 
-    def _rewritten(self, operator: PromptOperator, seeds: Seeds, draw: int, example: Example) -> Variant | None:
-        every = _every(operator)
+        def notes() -> Sequence[str]:
+            return [others.get(i, note) for i, note in enumerate(changes.notes)] if others else changes.notes
+
+        return VariantColumn(_maker(operator, draw), examples, fields, afters, golds, notes)
+
+    def _rewrite(self, operator: PromptOperator, seeds: Seeds, draw: int, example: Example) -> Variant | None:
+        every = operator.prompts
         if every > 1 and seeds.stream(example.id, draw // every, "share").below(every) != draw % every:
             return None
         made = operator.rewrite(example, self._language(example), seeds.stream(example.id, draw))
-        if made is None:
-            return None
-        inputs, gold, note = made
-        names = operator.name, operator.family, operator.meaning
-        return Variant(example.row, example.id, draw, *names, inputs, gold, note)
+        return None if made is None else Variant(example.row, example.id, *_maker(operator, draw), *made)
 
     def _variant(
         self, operator: Operator, draw: int, example: Example, fields: Sequence[str], changes: Sequence[Change | None]
@@ -337,18 +316,9 @@ class Varier:
                     f"have `unaltered` if it simulates people who may leave a text as it is."
                 )
             gold, note = example.gold, UNALTERED.note
-        return Variant(
-            example.row,
-            example.id,
-            draw,
-            operator.name,
-            operator.family,
-            operator.meaning,
-            inputs,
-            # after a control the answer should differ; which it then is, nobody said
-            gold if self.keep_gold or operator.meaning == "same" else None,
-            note,
-        )
+        if operator.meaning != "same" and not self.keep_gold:
+            gold = None  # as in a column
+        return Variant(example.row, example.id, *_maker(operator, draw), inputs, gold, note)
 
     def _language(self, example: Example) -> str:
         return example.groups.get(LANGUAGE, UNSURE) if self._mixed else self.variation.language
@@ -380,32 +350,8 @@ class Varier:
             raise UsageError(what) from None
 
 
-def _with(notes: Sequence[str], others: dict[int, str]) -> Sequence[str]:
-    return [others.get(i, note) for i, note in enumerate(notes)] if others else notes
-
-
-def _left(columns: Sequence[_Column]) -> int:
-    """How many examples have a variant in no column."""
-    made = [column.texts if isinstance(column, VariantColumn) else column for column in columns]
-    if not any(None in column for column in made):
-        return 0
-    return sum(row.count(None) == len(row) for row in zip(*made, strict=True))
-
-
-def _spread(column: _Column, at: Sequence[int], count: int) -> _Column:
-    """A column of all examples, from that of some."""
-    whole: list[Variant | None] = [None] * count
-    for i, variant in zip(at, column, strict=True):
-        whole[i] = variant
-    return whole
-
-
-def _check_changes(operator: Operator, changes: Sequence[Change | None]) -> None:
-    for change in changes:
-        if change is not None and not isinstance(change, tuple):
-            raise UsageError(
-                f"{operator.name} gave {change!r:.60}. `change` must return a Change, or None for no change."
-            )
+def _maker(operator: Operator, draw: int) -> Maker:
+    return Maker(draw, operator.name, operator.family, operator.meaning)
 
 
 def vary(examples: Iterable[Example], variation: Variation, unchanged: Counter[str] | None = None) -> Iterator[Variant]:

@@ -380,6 +380,11 @@ class PromptOperator(Operator):
     needed = (("rewrite",),)
     share: float = 1.0
 
+    @property
+    def prompts(self) -> int:
+        """Of how many prompts each example is asked with one."""
+        return max(1, round(1 / self.share))
+
     def rewrite(self, example: Example, language: str, rng: Stream) -> Rewritten | None:
         """The example under the draw's prompt, or None where it has nothing to vary."""
         raise NotImplementedError
