@@ -18,7 +18,7 @@ from unswayed.storage.suite import Suite
 from unswayed.storage.unaltered import counts
 
 if TYPE_CHECKING:
-    from unswayed.vary.presets import Entry
+    from unswayed.vary.presets import OperatorEntry
 
 _WIDTH = 80  # where there is no terminal
 _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
@@ -189,7 +189,7 @@ def _changed(example: Example, variant: Variant) -> list[tuple[str, str, str]]:
 _LANGUAGES = 12  # that are named
 
 
-def operators_view(entries: Sequence[Entry], format: str = "table", languages: bool = True) -> str:
+def operators_view(entries: Sequence[OperatorEntry], format: str = "table", languages: bool = True) -> str:
     """The operators in a format of `--format`; `languages` says whether to name those that each knows."""
     if format in ("json", "jsonl"):
         return render(entries, format)

@@ -85,15 +85,12 @@ class Lexicon:
         """The words of a reading, commonest first, with their log frequency."""
         found = self._parsed.get(reading)
         if found is None:
-            found = self._parse(reading)
-            if found:
-                self._parsed[reading] = found
+            first, _, rest = reading.partition(APART)
+            row = self.rows(first).get(rest, "")
+            if not row:  # not kept, since what is no reading has no end
+                return []
+            found = self._parsed[reading] = listed(row, reading.count(APART) + 1)  # a character for each syllable
         return found
-
-    def _parse(self, reading: str) -> list[tuple[str, float]]:
-        first, _, rest = reading.partition(APART)
-        row, size = self.rows(first).get(rest, ""), reading.count(APART) + 1  # a character for each syllable
-        return listed(row, size)
 
     def __iter__(self) -> Iterator[str]:
         """All readings, in order."""
@@ -109,9 +106,7 @@ class Lexicon:
         found: dict[str, float] = {}
         for syllable in self._heads:
             for rest, row in self.rows(syllable).items():
-                size = rest.count(APART) + 2 if rest else 1
-                for end in range(size, len(row), size + 1):
-                    word, count = row[end - size : end], _LEVELS[row[end]]
+                for word, count in listed(row, rest.count(APART) + 2 if rest else 1):
                     if count > found.get(word, -1.0):
                         found[word] = count
         return found
@@ -131,32 +126,33 @@ class Lexicon:
         single: float | None = None
         pairs: dict[str, _Pair] = {}
         longer: dict[str, float] = {}
-        for reading, word, frequency in self._beginning(c):
-            if len(word) == 1:
-                if single is not None and frequency <= single:
+        rows = [
+            (_joined(syllable, rest), rest.count(APART) + 2 if rest else 1, row)
+            for syllable, heads in self._heads.items()
+            if c in heads
+            for rest, row in self.rows(syllable).items()
+            if c in row
+        ]
+        for reading, size, row in rows:
+            for at in range(0, len(row), size + 1):
+                if row[at] != c:
                     continue
-                single = frequency
-            else:
-                known, _, longest = pairs.get(word[1]) or _pair(None, 2)
-                if len(word) == 2:
-                    pairs[word[1]] = _pair(frequency, longest)
+                word, frequency = row[at : at + size], _LEVELS[row[at + size]]
+                if size == 1:
+                    if single is not None and frequency <= single:
+                        continue
+                    single = frequency
                 else:
-                    longer[word[1:]] = frequency
-                    pairs[word[1]] = _pair(known, max(longest, len(word)))
-            self._readings[word] = reading
+                    known, _, longest = pairs.get(word[1]) or _pair(None, 2)
+                    if size == 2:
+                        pairs[word[1]] = _pair(frequency, longest)
+                    else:
+                        longer[word[1:]] = frequency
+                        pairs[word[1]] = _pair(known, max(longest, size))
+                self._readings[word] = reading
         worth = (_UNKNOWN if single is None else single) - _TOTAL
         self._starts[c] = start = (single, worth, pairs, longer)
         return start
-
-    def _beginning(self, c: str) -> Iterator[tuple[str, str, float]]:
-        """The words that begin with a character: the reading of each, the word and its log frequency."""
-        for syllable, heads in self._heads.items():
-            for rest, row in self.rows(syllable).items() if c in heads else ():
-                if c in row:
-                    reading, size = _joined(syllable, rest), rest.count(APART) + 2 if rest else 1
-                    for at in range(0, len(row), size + 1):
-                        if row[at] == c:
-                            yield reading, row[at : at + size], _LEVELS[row[at + size]]
 
     @cached_property
     def syllables(self) -> frozenset[str]:
@@ -170,22 +166,16 @@ class Lexicon:
         """The rows of the syllables that a unit may stand for, as those of one, and what follows it by initials."""
         found = self._units.get(unit)
         if found is None:
-            rows = self._merged_rows(unit) if cut else self.rows(unit)
+            rows: dict[str, str] = {}
+            for syllable in [known for known in self._heads if known.startswith(unit)] if cut else [unit]:
+                for rest, row in self.rows(syllable).items():
+                    rows[rest] = rows.get(rest, "") + row
             by_initials: dict[str, list[str]] = {}
             initials = "\n".join(rows).title().translate(_NOT_INITIALS).lower().split("\n") if rows else ()
             for short, rest in zip(initials, rows, strict=True):
                 by_initials.setdefault(short, []).append(rest)
             found = self._units[unit] = rows, by_initials
         return found
-
-    def _merged_rows(self, start: str) -> Mapping[str, str]:
-        """The rows of all syllables that begin so, by what follows them."""
-        merged: dict[str, str] = {}
-        for syllable in self._heads:
-            if syllable.startswith(start):
-                for rest, row in self.rows(syllable).items():
-                    merged[rest] = merged[rest] + row if rest in merged else row
-        return merged
 
     def abbreviated(self, units: Sequence[str], cut: Sequence[bool]) -> list[tuple[float, str]]:
         """The words that an abbreviation may stand for, the commonest first, each after its log frequency below zero.
@@ -201,10 +191,7 @@ class Lexicon:
                     rests = [rest for rest in rests if unit in rest and rest.split(APART)[i] == unit]
                 elif len(unit) > 1:
                     rests = [rest for rest in rests if rest.split(APART)[i].startswith(unit)]
-        found = [rows[rest] for rest in rests if rest in rows]
-        return sorted(
-            [(-_LEVELS[row[end]], row[end - size : end]) for row in found for end in range(size, len(row), size + 1)]
-        )
+        return sorted((-count, word) for rest in rests if rest in rows for word, count in listed(rows[rest], size))
 
     @cached_property
     def characters(self) -> dict[str, list[tuple[str, float]]]:
@@ -270,11 +257,10 @@ def han(c: str) -> bool:
 
 @lru_cache(1)
 def _sounds() -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+    found: dict[str, frozenset[str]] = {}
     for syllable, pairs in lexicon().characters.items():
-        for c, _ in pairs:
-            found.setdefault(c, set()).add(syllable)
-    return {c: frozenset(s) for c, s in found.items()}
+        found |= {c: found.get(c, frozenset()) | {syllable} for c, _ in pairs}
+    return found
 
 
 def sounds(c: str) -> frozenset[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from rapidfuzz.distance import OSA, Levenshtein
+
 from unswayed.vary.chinese import han, lexicon, sounds, spelled
 
 Kind = Literal[
@@ -23,7 +25,8 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = Kind.__args__  # type: ignore[attr-defined]
 
-_SHARED = 4  # characters in a row that both texts have, from which they can be aligned apart
+_MIN_SHARED = 4  # characters in a row that both texts have, from which they can be aligned apart
+_MIN_ALIKE = 0.6  # share of the keys of two words, from which one is a try at the other
 _GAP, _ALIKE, _START, _OTHER, _FOREIGN = 0.75, 0.5, 0.8, 1.0, 1.7  # costs of aligning characters
 
 
@@ -43,58 +46,29 @@ def slips(clean: str, noisy: str) -> list[Slip]:
 
 def blocks(clean: str, noisy: str) -> list[tuple[int, int, str]]:
     """The differing stretches of two texts, aligned by sound; marks are kept apart from characters."""
+    edits = []  # between stretches that both texts plainly share
+    i = k = 0
+    for same in (*Levenshtein.opcodes(clean, noisy), None):
+        if same is None or (same.tag == "equal" and same.src_end - same.src_start >= _MIN_SHARED):
+            end, last = (len(clean), len(noisy)) if same is None else (same.src_start, same.dest_start)
+            if clean[i:end] != noisy[k:last]:
+                edits += [(i + a, i + b, new) for a, b, new in _align(clean[i:end], noisy[k:last])]
+            if same is not None:
+                i, k = same.src_end, same.dest_end
     found: list[tuple[int, int, str]] = []
-    for i, j, k, m in _pieces(clean, noisy):
-        a, b = clean[i:j], noisy[k:m]
-        if found and found[-1][1] == i and _joins(found[-1], clean, a, b):
-            start, _, new = found[-1]
-            found[-1] = (start, j, new + b)
-        else:
-            found.append((i, j, b))
+    for start, end, new in edits:
+        if found and found[-1][1] == start:
+            first, _, before = found[-1]
+            letters = [han(c) or c.isalnum() for c in clean[first:end] + before + new]
+            if all(letters) or not any(letters):
+                found[-1] = first, end, before + new
+                continue
+        found.append((start, end, new))
     return found
 
 
-def _joins(last: tuple[int, int, str], clean: str, a: str, b: str) -> bool:
-    before = clean[last[0] : last[1]] + last[2]
-    return all(han(c) or c.isalnum() for c in before + a + b) or not any(han(c) or c.isalnum() for c in before + a + b)
-
-
-def _pieces(clean: str, noisy: str) -> list[tuple[int, int, int, int]]:
-    """Single edits from the cheapest alignment, between stretches that both texts plainly share."""
-    from rapidfuzz.distance.Levenshtein import opcodes
-
-    found = []
-    i = k = 0
-    for same in opcodes(clean, noisy):
-        if same.tag == "equal" and same.src_end - same.src_start >= _SHARED:
-            found += _aligned(clean, noisy, (i, same.src_start), (k, same.dest_start))
-            i, k = same.src_end, same.dest_end
-    return found + _aligned(clean, noisy, (i, len(clean)), (k, len(noisy)))
-
-
-def _aligned(clean: str, noisy: str, here: tuple[int, int], there: tuple[int, int]) -> list[tuple[int, int, int, int]]:
-    a, b = clean[slice(*here)], noisy[slice(*there)]
-    if a == b:
-        return []
-    (low, i), (far, j) = (here[0], len(a)), (there[0], len(b))
-    rows = _costs(a, b)
-    found = []
-    while i or j:
-        cost = rows[i][j]
-        if i and j and abs(rows[i - 1][j - 1] + _cost(a[i - 1], b[j - 1]) - cost) < 1e-9:
-            i, j = i - 1, j - 1
-            if a[i] != b[j]:
-                found.append((low + i, low + i + 1, far + j, far + j + 1))
-        elif j and abs(rows[i][j - 1] + _GAP - cost) < 1e-9:
-            j -= 1
-            found.append((low + i, low + i, far + j, far + j + 1))
-        else:
-            i -= 1
-            found.append((low + i, low + i + 1, far + j, far + j))
-    return found[::-1]
-
-
-def _costs(a: str, b: str) -> list[list[float]]:
+def _align(a: str, b: str) -> list[tuple[int, int, str]]:
+    """The edits of single characters in the cheapest alignment."""
     rows = [[j * _GAP for j in range(len(b) + 1)]]
     for i, c in enumerate(a):
         above, row = rows[-1], [(i + 1) * _GAP]
@@ -108,7 +82,21 @@ def _costs(a: str, b: str) -> list[list[float]]:
             row.append(best)
             left = best
         rows.append(row)
-    return rows
+    found = []
+    i, j = len(a), len(b)
+    while i or j:
+        cost = rows[i][j]
+        if i and j and abs(rows[i - 1][j - 1] + _cost(a[i - 1], b[j - 1]) - cost) < 1e-9:
+            i, j = i - 1, j - 1
+            if a[i] != b[j]:
+                found.append((i, i + 1, b[j]))
+        elif j and abs(rows[i][j - 1] + _GAP - cost) < 1e-9:
+            j -= 1
+            found.append((i, i, b[j]))
+        else:
+            i -= 1
+            found.append((i, i + 1, ""))
+    return found[::-1]
 
 
 @lru_cache(200_000)
@@ -133,58 +121,33 @@ def _kind(clean: str, start: int, end: int, new: str) -> Kind:
         return "other_text"
     if not new:
         return "omitted"
-    if not old:
-        return _inserted(clean, start, new)
-    return _replaced(old, new)
-
-
-def _inserted(clean: str, at: int, new: str) -> Kind:
-    """A try at the next or the last word, or a word from nowhere."""
-    ahead = clean[at : at + len(new) + 1]
-    if any(sounds(tried) & sounds(wanted) for tried in new for wanted in ahead):
-        return "false_start"
-    for word in (clean[at : at + len(new)], clean[max(0, at - len(new)) : at], ahead):
-        keys, tried = spelled(word), spelled(new)
-        if (
-            keys
-            and tried
-            and (word[0] == new[0] or (keys[0] == tried[0] and len(new) > 1) or alike(keys, tried) >= 0.6)
-        ):
+    one, two = spelled(old), spelled(new)
+    if not old:  # a try at the next or the last word, or a word from nowhere
+        ahead = clean[start : start + len(new) + 1]
+        if any(sounds(tried) & sounds(wanted) for tried in new for wanted in ahead):
             return "false_start"
-    return "stray"
-
-
-def _replaced(old: str, new: str) -> Kind:
+        for word in (ahead[: len(new)], clean[max(0, start - len(new)) : start], ahead):
+            keys = spelled(word)
+            begins = keys and two and (word[0] == new[0] or (keys[0] == two[0] and len(new) > 1))
+            if begins or (keys and two and alike(keys, two) >= _MIN_ALIKE):
+                return "false_start"
+        return "stray"
     if len(old) == len(new) and all(sounds(a) & sounds(b) for a, b in zip(old, new, strict=True)):
         return "select_full"
-    one, two = spelled(old), spelled(new)
     if one is None or two is None:
         return "input_abbr"
     if one == two:
         return "select_full"
-    if len(new) > len(old):
-        for tail in (new[-len(old) :], new[: len(old)]):
-            rest = spelled(tail)
-            if rest and alike(one, rest) >= 0.75:
-                return "false_start"
-    close = alike(one, two) >= 0.6
-    if close:
+    tails = (new[-len(old) :], new[: len(old)]) if len(new) > len(old) else ()
+    if any(rest and alike(one, rest) >= 0.75 for rest in map(spelled, tails)):
+        return "false_start"
+    if alike(one, two) >= _MIN_ALIKE:
         return "input_full"
-    first_one = [s[0] for s in lexicon().reading(old) or ()]
-    first_two = [s[0] for s in lexicon().reading(new) or ()]
+    first_one, first_two = ([s[0] for s in lexicon().reading(word) or ()] for word in (old, new))
     return "select_abbr" if first_one == first_two else "input_abbr"
 
 
 @lru_cache(100_000)
 def alike(one: str, two: str) -> float:
     """How much two key sequences share, from 0 to 1, a swap counting as one slip."""
-    rows = [list(range(len(two) + 1))]
-    for i, c in enumerate(one):
-        row = [i + 1]
-        for j, d in enumerate(two):
-            best = min(rows[i][j] + (c != d), rows[i][j + 1] + 1, row[j] + 1)
-            if i and j and c == two[j - 1] and d == one[i - 1]:
-                best = min(best, rows[i - 1][j - 1] + 1)
-            row.append(best)
-        rows.append(row)
-    return 1 - rows[-1][-1] / max(len(one), len(two))
+    return 1 - OSA.distance(one, two) / max(len(one), len(two))

@@ -56,7 +56,49 @@ class LabelGuard(msgspec.Struct, frozen=True):
     @classmethod
     def learn(cls, examples: Iterable[Example], task: str) -> LabelGuard:
         """The guard of labelled examples of a task that has classes or tags."""
-        return _Learner(task).learnt(examples)
+        known, count = task_named(task), 0
+        labels: Counter[str] = Counter()
+        by_class: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        by_type: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        values: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
+        for example in examples:
+            count += 1
+            label, tags = known.label(example.gold), known.tags(example.gold)
+            said: set[str] = set()
+            for text in example.inputs.values():
+                words = _split(text, tags)
+                said.update(map(_stem, words))
+                value: list[str] = []
+                tagged = tags if tags is not None and len(words) == len(tags) else []
+                for at, tag in enumerate(tagged):
+                    kind = tag if tag == "O" else tag[2:]
+                    by_type[_stem(words[at])][kind] += 1
+                    by_type[_pair(words, at)][kind] += 1
+                    if kind != "O":
+                        value.append(words[at])
+                        if at + 1 == len(tagged) or tagged[at + 1] != f"I-{kind}":
+                            values[kind][tuple(value)] += 1
+                            value = []
+            if label is not None:
+                labels[label] += 1
+                for word in said:
+                    by_class[word][label] += 1
+        if not labels and not by_type:
+            raise UsageError(
+                f"A label guard learns from classes or tags, and the {count:,} training examples of the task "
+                f"{task} have neither. Leave it out, or name training data with labels."
+            )
+        typical: defaultdict[str, Counter[str]] = defaultdict(Counter)  # how many values of each type have a word
+        closed = {}
+        for kind, found in sorted(values.items()):
+            if sum(n == 1 for n in found.values()) < _OPEN * found.total():
+                closed[kind] = sorted(map(" ".join, found))
+            for value_of_type, n in found.items():
+                for word in set(map(_stem, value_of_type)):
+                    typical[word][kind] += n
+        types = {kind: found.total() for kind, found in values.items()}
+        counts = dict(sorted(labels.items()))
+        return cls(task, counts, _often(by_class), _often(by_type), types, _often(typical), closed)
 
     def objection(self, example: Example, inputs: Inputs, gold: Json, rewords: bool = False) -> Objection | None:
         """What the training labels have against a variant, if anything.
@@ -71,27 +113,18 @@ class LabelGuard(msgspec.Struct, frozen=True):
             if text == example.inputs.get(field):
                 continue
             before, after = _split(example.inputs.get(field, ""), tags), _split(text, tags)
+            aligned = tags if tags is not None and len(tags) == len(after) else None
             for at in _new(before, after):
-                tag = tags[at] if tags is not None and len(tags) == len(after) else None
-                if found := self._against(after, at, label, tags, tag, rewords):
+                found = None
+                if rewords and aligned is not None and aligned[at] != "O":
+                    found = self._against_value(after, aligned, at)
+                elif rewords and label is not None:
+                    found = self._against_class(after[at], label)
+                if not found and aligned is not None:
+                    found = self._against_tag(after, at, aligned[at], rewords)
+                if found:
                     return Objection(after[at], found)
         return None
-
-    def _against(
-        self,
-        words: Sequence[str],
-        at: int,
-        label: str | None,
-        tags: Sequence[str] | None,
-        tag: str | None,
-        rewords: bool,
-    ) -> str | None:
-        found = None
-        if rewords and tags is not None and tag not in (None, "O"):
-            found = self._against_value(words, tags, at)
-        elif rewords and label is not None:
-            found = self._against_class(words[at], label)
-        return found or (None if tag is None else self._against_tag(words, at, tag, rewords))
 
     def _against_class(self, word: str, label: str) -> str | None:
         seen = self.words.get(_stem(word))
@@ -129,77 +162,6 @@ class LabelGuard(msgspec.Struct, frozen=True):
         if most != "O" and self.typical.get(word, {}).get(most, 0) < _TYPICAL * self.types[most]:
             return None
         return f"it is {most} in {seen[most]} of {total} training uses, {gold} in {seen.get(gold, 0)}"
-
-
-class _Learner:
-    def __init__(self, task: str) -> None:
-        self.task, self.name = task_named(task), task
-        self.labels: Counter[str] = Counter()
-        self.words: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self.tags: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self.values: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
-
-    def learnt(self, examples: Iterable[Example]) -> LabelGuard:
-        count = 0
-        for example in examples:
-            self._add(example)
-            count += 1
-        if not self.labels and not self.tags:
-            raise UsageError(
-                f"A label guard learns from classes or tags, and the {count:,} training examples of the task "
-                f"{self.name} have neither. Leave it out, or name training data with labels."
-            )
-        types = {kind: sum(values.values()) for kind, values in self.values.items()}
-        return LabelGuard(
-            self.name,
-            dict(sorted(self.labels.items())),
-            _often(self.words),
-            _often(self.tags),
-            types,
-            self._typical(),
-            {kind: self._closed(kind) for kind in sorted(types) if not self._open(kind)},
-        )
-
-    def _add(self, example: Example) -> None:
-        label, tags = self.task.label(example.gold), self.task.tags(example.gold)
-        said: set[str] = set()
-        for text in example.inputs.values():
-            words = _split(text, tags)
-            said.update(words)
-            if tags is not None and len(words) == len(tags):
-                self._add_tags(words, tags)
-        if label is not None:
-            self.labels[label] += 1
-            for word in set(map(_stem, said)):
-                self.words[word][label] += 1
-
-    def _add_tags(self, words: Sequence[str], tags: Sequence[str]) -> None:
-        value: list[str] = []
-        for at, (word, tag) in enumerate(zip(words, tags, strict=True)):
-            kind = tag if tag == "O" else tag[2:]
-            self.tags[_stem(word)][kind] += 1
-            self.tags[_pair(words, at)][kind] += 1
-            if kind != "O":
-                value.append(word)
-                if at + 1 == len(tags) or tags[at + 1] != f"I-{kind}":
-                    self.values[kind][tuple(value)] += 1
-                    value = []
-
-    def _open(self, kind: str) -> bool:
-        values = self.values[kind]
-        return sum(count == 1 for count in values.values()) >= _OPEN * sum(values.values())
-
-    def _closed(self, kind: str) -> list[str]:
-        return sorted(" ".join(value) for value in self.values[kind])
-
-    def _typical(self) -> Counts:
-        """How many values of each type have a word."""
-        found: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for kind, values in self.values.items():
-            for value, count in values.items():
-                for word in set(map(_stem, value)):
-                    found[word][kind] += count
-        return _often(found)
 
 
 def _often(counts: dict[str, Counter[str]]) -> Counts:

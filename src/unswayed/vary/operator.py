@@ -346,11 +346,7 @@ class Operator:
     @classmethod
     def parameters(cls) -> dict[str, inspect.Parameter]:
         """The operator's parameters by name."""
-        if cls.__init__ is object.__init__:
-            return {}
-        found = dict(inspect.signature(cls.__init__).parameters)
-        found.pop("self", None)
-        return found
+        return dict(inspect.signature(cls).parameters)
 
     @classmethod
     def pinned(cls, params: dict[str, Any]) -> dict[str, Json]:
@@ -417,5 +413,10 @@ def describe(name: str, operator: type[Operator], params: dict[str, Any]) -> dic
         "version": operator.version,
         "languages": list(operator.languages),
         "meaning": operator.meaning,
-        "params": {k: v if isinstance(v, (str, int, float, bool, type(None))) else str(v) for k, v in kept.items()},
+        "params": {key: plain(value) for key, value in kept.items()},
     }
+
+
+def plain(value: object) -> Json:
+    """A parameter's value as JSON has it."""
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

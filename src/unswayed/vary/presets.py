@@ -21,7 +21,7 @@ from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json
 from unswayed.vary import operators
 from unswayed.vary.engine import Variation, make_operator, vary
-from unswayed.vary.operator import Operator, PromptOperator
+from unswayed.vary.operator import PromptOperator, plain
 
 ALL = "@all"
 WIDTH = 80  # columns of what is printed
@@ -89,24 +89,22 @@ def with_params(names: Sequence[str], params: dict[str, Json]) -> tuple[Operator
     """Operators and presets with their parameters. A key without an operator's name, `rate`, goes to all that know it;
     `keyboard/adjacent:rate` to that operator alone."""
     require_names(names)
-    told: dict[str, dict[str, Json]] = {name: {} for name in names}
+    given: dict[str, dict[str, Json]] = {name: {} for name in names}
+    meant = {name: members(name) if is_preset(name) else [name] for name in names}
     for key, value in params.items():
-        owner, colon, short = key.rpartition(":")
-        takers = {
-            name: key if is_preset(name) else short
-            for name in names
-            if any(short in operators.get(m).parameters() and (not colon or m == owner) for m in _meant(name))
-        }
+        takers = [name for name in names if _takers(key, meant[name])]
         if not takers:
-            known = {param for name in names for m in _meant(name) for param in operators.get(m).parameters()}
+            known = {param for its in meant.values() for m in its for param in operators.get(m).parameters()}
             raise UnknownName("parameter of these operators", key, known)
-        for name, written in takers.items():
-            told[name][written] = value
-    return tuple(OperatorSpec(name, told[name]) for name in names)
+        for name in takers:
+            given[name][key if is_preset(name) else key.rpartition(":")[2]] = value
+    return tuple(OperatorSpec(name, given[name]) for name in names)
 
 
-def _meant(name: str) -> list[str]:
-    return members(name) if is_preset(name) else [name]
+def _takers(key: str, names: Iterable[str]) -> list[str]:
+    """Which of these operators know the parameter of a key: one with a name before it is for that operator alone."""
+    owner, colon, short = key.rpartition(":")
+    return [name for name in names if short in operators.get(name).parameters() and (not colon or name == owner)]
 
 
 def expand(
@@ -125,7 +123,15 @@ def expand(
         if not is_preset(spec.name):
             chosen.append(spec)
             continue
-        params = _dealt(spec)
+        params: dict[str, dict[str, Json]] = {name: {} for name in members(spec.name)}
+        for key in sorted(spec.params, key=lambda key: ":" in key):  # what is for one operator overrides
+            owner, _, short = key.rpartition(":")
+            takers = _takers(key, params)
+            if not takers:
+                known = {param for name in params for param in operators.get(name).parameters()}
+                raise UnknownName(f"parameter of {owner or spec.name}", short, known)
+            for name in takers:
+                params[name][short] = spec.params[key]
         left_out = {name: why for name in params if (why := _unfit(name, params[name], spec.name, language, task))}
         fitting = [name for name in params if name not in left_out]
         presets.append(Preset(spec.name, tuple(fitting), left_out))
@@ -165,21 +171,6 @@ def _reasons(preset: Preset) -> str:
     return "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
 
 
-def _dealt(spec: OperatorSpec) -> dict[str, dict[str, Json]]:
-    """The parameters of each operator of a preset."""
-    dealt: dict[str, dict[str, Json]] = {name: {} for name in members(spec.name)}
-    ordered = sorted(spec.params.items(), key=lambda item: ":" in item[0])  # what is for one operator overrides
-    for key, value in ordered:
-        owner, colon, short = key.rpartition(":")
-        takers = [name for name in dealt if short in operators.get(name).parameters() and (not colon or name == owner)]
-        if not takers:
-            known = {param for name in dealt for param in operators.get(name).parameters()}
-            raise UnknownName(f"parameter of {owner or spec.name}", short, known)
-        for name in takers:
-            dealt[name][short] = value
-    return dealt
-
-
 def _unfit(name: str, params: dict[str, Any], preset: str, language: str, task: str) -> str | None:
     """Why an operator of a preset can't be used, or None if it can."""
     operator = operators.get(name)
@@ -214,14 +205,14 @@ def in_other_languages(names: Iterable[str], languages: Mapping[str, int]) -> It
 # The list of all operators
 
 
-class Sample(msgspec.Struct, frozen=True):
+class BeforeAfter(msgspec.Struct, frozen=True):
     """A text, and what an operator makes of it."""
 
     before: str
     after: str
 
 
-class Entry(msgspec.Struct, frozen=True):
+class OperatorEntry(msgspec.Struct, frozen=True):
     """An operator as it is listed. `needs` is what it can't do without, such as a server; `labels`, whether it keeps
     the labels of words and spans."""
 
@@ -233,44 +224,36 @@ class Entry(msgspec.Struct, frozen=True):
     languages: list[str]
     parameters: dict[str, Json]
     needs: str = ""
-    example: Sample | None = None
+    example: BeforeAfter | None = None
 
 
-def catalogue(language: str | None = None, task: str | None = None) -> list[Entry]:
+def catalogue(language: str | None = None, task: str | None = None) -> list[OperatorEntry]:
     """Every operator that can be used for this language and task; its example is in the language, made now."""
     aligned = task is not None and task_named(task).aligned
     found = []
     for name in operators.names():
         cls = operators.get(name)
-        if (language is None or knows(cls.languages, language)) and (cls.aligned or not aligned):
-            found.append(_entry(name, cls, language))
+        if (language is not None and not knows(cls.languages, language)) or (aligned and not cls.aligned):
+            continue
+        needs, example = "", None
+        try:
+            make_operator(OperatorSpec(name))
+        except UsageError as error:
+            needs = str(error).removeprefix(f"{name} needs ").partition(": ")[0].rstrip(".")
+        own = BeforeAfter(*cls.example) if hasattr(cls, "example") else None
+        first = next((known for known in cls.languages if known != "*"), "en")  # its own example is in this language
+        if language is None or (needs and knows(("en",), language)):
+            example = own
+        elif not needs:
+            example = _sample(name, language) or (own if knows((first,), language) else None)
+        params = {key: plain(param.default) for key, param in cls.parameters().items()}
+        presets, languages = [f"@{preset}" for preset in cls.presets], list(cls.languages)
+        what = cls.summary()
+        found.append(OperatorEntry(name, what, cls.meaning, cls.aligned, presets, languages, params, needs, example))
     return found
 
 
-def _entry(name: str, cls: type[Operator], language: str | None) -> Entry:
-    needs, example = "", None
-    try:
-        make_operator(OperatorSpec(name))
-    except UsageError as error:
-        needs = str(error).removeprefix(f"{name} needs ").partition(": ")[0].rstrip(".")
-    own = Sample(*cls.example) if hasattr(cls, "example") else None
-    if language is None or (needs and knows(("en",), language)):
-        example = own
-    elif not needs:
-        example = _sample(name, language) or (own if _of(cls, language) else None)
-    params = {key: _plain(param.default) for key, param in cls.parameters().items()}
-    presets = [f"@{preset}" for preset in cls.presets]
-    what = cls.summary()
-    return Entry(name, what, cls.meaning, cls.aligned, presets, list(cls.languages), params, needs, example)
-
-
-def _of(cls: type[Operator], language: str) -> bool:
-    """Is the operator's own example in this language? It is in the first that the operator knows."""
-    first = next((known for known in cls.languages if known != "*"), "en")
-    return knows((first,), language)
-
-
-def _sample(name: str, language: str) -> Sample | None:
+def _sample(name: str, language: str) -> BeforeAfter | None:
     """What the operator makes of a sentence of the language, or None if there is none or its words stay."""
     text = _sentences().get(language) or _sentences().get(language.partition("-")[0])
     if text is None:
@@ -278,16 +261,12 @@ def _sample(name: str, language: str) -> Sample | None:
     variation = Variation(operators=(OperatorSpec(name),), task="text", language=language, draws=_DRAWS)
     try:
         variants = vary([Example(0, "sentence", {"text": text})], variation)
-        made = next((variant for variant in variants if variant.inputs["text"] != text), None)
+        made = next((variant.inputs["text"] for variant in variants if variant.inputs["text"] != text), None)
     except UsageError:  # it takes more than one text, as worked examples do
         return None
-    return None if made is None or made.inputs["text"] == text else Sample(text, made.inputs["text"])
+    return None if made is None else BeforeAfter(text, made)
 
 
 @cache
 def _sentences() -> dict[str, str]:
     return tomllib.loads((files("unswayed.vary") / "sentences.toml").read_text("utf-8"))
-
-
-def _plain(value: object) -> Json:
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

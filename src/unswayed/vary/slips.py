@@ -41,7 +41,7 @@ STYLES = ("first", "inner", "end", "apostrophe", "comma", "hyphen", "mark")  # w
 LETTER_KINDS = ("omit", "halve", "double", "insert", "near", "far", "vowel", "swap", "space_added", "raised")
 
 
-class Slip(NamedTuple):
+class KeySlip(NamedTuple):
     """What happened at a place of the text that was meant: its kind, and what was typed there."""
 
     kind: str
@@ -91,9 +91,9 @@ def word_at(text: str, at: int) -> str:
     return text[start:end]
 
 
-def slips(meant: str, typed: str, board: Layout) -> list[Slip]:
+def slips(meant: str, typed: str, board: Layout) -> list[KeySlip]:
     """The slips that turn one text into the other."""
-    steps, found, k = _align(meant, typed, board), list[Slip](), 0
+    steps, found, k = _align(meant, typed, board), list[KeySlip](), 0
     while k < len(steps):
         way, at, end = steps[k].way, steps[k].at, k + 1  # of steps that take away, or add, one stretch
         while end < len(steps) and steps[end].way == way and steps[end].at == (at + end - k if way == "lost" else at):
@@ -105,21 +105,21 @@ def slips(meant: str, typed: str, board: Layout) -> list[Slip]:
         extra = "".join(step.new for step in steps[k:end])
         apart = extra != extra.strip()
         if way == "lost":
-            found.append(Slip("word_lost", at, "", end - k))
+            found.append(KeySlip("word_lost", at, "", end - k))
         elif apart and extra.strip() in meant[:at].split()[-1:] + meant[at:].split()[:1]:
-            found.append(Slip("word_again", at, extra))
+            found.append(KeySlip("word_again", at, extra))
         else:
-            found.append(Slip("word_more" if apart and extra.strip().isalpha() else "retyped", at, extra))
+            found.append(KeySlip("word_more" if apart and extra.strip().isalpha() else "retyped", at, extra))
         k = end
     return found
 
 
-def _slip(step: _Step, meant: str, board: Layout) -> Slip:
+def _slip(step: _Step, meant: str, board: Layout) -> KeySlip:
     """The slip of a single key."""
     way, at, new = step
     old, before, after = meant[at : at + 1], meant[at - 1 : at] if at else "", meant[at + 1 : at + 2]
     if way == "swapped":
-        return Slip("space_moved" if " " in meant[at : at + 2] else "swap", at, after + old, 2)
+        return KeySlip("space_moved" if " " in meant[at : at + 2] else "swap", at, after + old, 2)
     if way == "more":  # between what is before and what is old
         if new == " ":
             inside = before and old and " " not in before + old
@@ -129,18 +129,18 @@ def _slip(step: _Step, meant: str, board: Layout) -> Slip:
             kind = "mark_end" if at >= len(meant) - 1 else "mark_added"
         else:
             kind = "double" if new.lower() in (before.lower(), old.lower()) else "insert"
-        return Slip(kind, at, new, 0)
+        return KeySlip(kind, at, new, 0)
     if not old.isalnum() and old.lower() != new.lower():
-        return Slip(
+        return KeySlip(
             "space_lost" if old == " " else f"{mark(meant, at)}_{'lost' if way == 'lost' else 'changed'}", at, new
         )
     if way == "lost":
-        return Slip("halve" if old in (after, before) and old.isalpha() else "omit", at)
+        return KeySlip("halve" if old in (after, before) and old.isalpha() else "omit", at)
     if old.lower() == new.lower():
         first = "first" if not meant[:at].strip() else "inner"
-        return Slip(f"{first}_capital" if old.isupper() else "raised", at, new)
+        return KeySlip(f"{first}_capital" if old.isupper() else "raised", at, new)
     vowel = {old.lower(), new.lower()} <= VOWELS
-    return Slip("near" if near(board, old, new) else "vowel" if vowel else "far", at, new)
+    return KeySlip("near" if near(board, old, new) else "vowel" if vowel else "far", at, new)
 
 
 def mark(text: str, at: int) -> str:

@@ -109,7 +109,7 @@ class RetypedRow(NamedTuple):
     meant: str
     typed: str
     person: str
-    slips: list[slip_rules.Slip]
+    slips: list[slip_rules.KeySlip]
 
 
 def fit_typist(
@@ -204,7 +204,7 @@ def _count_profile(
     return profile, shape
 
 
-def _first_of_bursts(row: RetypedRow) -> Iterator[slip_rules.Slip]:
+def _first_of_bursts(row: RetypedRow) -> Iterator[slip_rules.KeySlip]:
     """All slips, but of slips of letters that follow each other closely in one word, the first."""
     last = -_CLOSE - 1
     for slip in row.slips:
@@ -228,7 +228,7 @@ def _count_choices(rows: list[RetypedRow], board: Layout, words: Mapping[str, in
     return {kind: dict(sorted(counts.items())) for kind, counts in sorted(chosen.items()) if counts}
 
 
-def _name_choice(text: str, slip: slip_rules.Slip, board: Layout, words: Mapping[str, int]) -> str:
+def _name_choice(text: str, slip: slip_rules.KeySlip, board: Layout, words: Mapping[str, int]) -> str:
     """What was chosen in a slip, as the profile names it; empty if that is not counted."""
     old, new = text[slip.at : slip.at + 1], slip.typed
     if slip.kind == "near":
