@@ -87,7 +87,14 @@ class Sentence:
         if words[i].tag not in _OPENS or (words[i].tag == "DT" and words[i].lower in ("that", "there")):
             return None
         end = i + 1
-        while end < n and words[end].tag in _INSIDE and self._continues(end):
+        while end < n and words[end].tag in _INSIDE:
+            if words[end].tag == "POS":
+                goes_on = self.gap(end) in ("", " ", " '", "'", "’", " ’")
+            else:  # *the title Monday*, *the war 2004*: the time belongs to the verb
+                time = words[end].lower in _TIMES or words[end].tag in ("CD", "JJR")
+                goes_on = self.joined(end) and not (time and words[end - 1].tag in _NOUNS)
+            if not goes_on:
+                break
             end += 1
         while end > i and (words[end - 1].tag not in _NOUNS or words[end - 1].tag == "POS"):
             end -= 1
@@ -96,15 +103,6 @@ class Sentence:
         if of and end + 1 < n and words[end].lower == "of" and self.joined(end) and self.joined(end + 1):
             return self.noun_phrase(end + 1) or end
         return end
-
-    def _continues(self, i: int) -> bool:
-        word = self.words[i]
-        if word.tag == "POS":
-            return self.gap(i) in ("", " ", " '", "'", "’", " ’")
-        noun_before = self.words[i - 1].tag in _NOUNS
-        if noun_before and (word.lower in _TIMES or word.tag in ("CD", "JJR")):
-            return False  # *the title Monday*, *the war 2004*: the time belongs to the verb
-        return self.joined(i) or (self.words[i - 1].tag == "POS" and self.gap(i) == " ")
 
     def plural(self, first: int, end: int) -> bool:
         """Does a noun phrase take a plural verb?"""
@@ -178,18 +176,11 @@ def sentences(text: str) -> tuple[Sentence, ...]:
     words = tagged(text) if len(text) <= LONGEST else ()
     if not words or not _CLOSING.search(text, words[0].end, words[-1].start):
         return (Sentence(text, words),) if words else ()
-    ends = [i for i in range(1, len(words) + 1) if i == len(words) or _breaks(text, words, i)]
-    return tuple(Sentence(text, words[a:b]) for a, b in pairwise([0, *ends]))
-
-
-def _breaks(text: str, words: tuple[Word, ...], i: int) -> bool:
-    end, start = words[i - 1].end, words[i].start
-    if start - end == 1 and text[end] == " ":
-        return False
-    gap = text[end:start]
-    if not any(mark in gap for mark in ".?!;\n"):
-        return False
-    before = words[i - 1].lower
-    if gap.startswith(".") and (before in _ABBREVIATED or len(before) == 1 or "." in before):
-        return False
-    return text[words[i].start].isupper() or text[words[i].start].isdigit() or "\n" in gap
+    stops = []
+    for i in range(1, len(words)):
+        gap, before, first = text[words[i - 1].end : words[i].start], words[i - 1].lower, text[words[i].start]
+        short = gap.startswith(".") and (before in _ABBREVIATED or len(before) == 1 or "." in before)
+        closed = any(mark in gap for mark in ".?!;\n") and not short
+        if closed and (first.isupper() or first.isdigit() or "\n" in gap):
+            stops.append(i)
+    return tuple(Sentence(text, words[a:b]) for a, b in pairwise([0, *stops, len(words)]))
