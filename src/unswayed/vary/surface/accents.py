@@ -71,7 +71,12 @@ class Accents(SurfaceOperator):
             ends = not written[match.end() : match.end() + 1].isalnum()
             new = _spelled(match[0], language, ends) if kind == "spelled" else plain(match[0], language)
             if new is not None and new != match[0]:
-                capitals = len(new) > 1 and match[0].isupper() and _neighbours_are_capital(written, match)
+                after, before = (
+                    written[match.end() : match.end() + 1],
+                    written[max(0, match.start() - 1) : match.start()],
+                )
+                capitals = after.isupper() or (before.isupper() and not after.islower())
+                capitals = capitals and len(new) > 1 and match[0].isupper()
                 places.append([Edit(match.start(), match.end(), new.upper() if capitals else new)])
         return places
 
@@ -98,8 +103,3 @@ def _spelled(letter: str, language: str, ends: bool) -> str | None:
         return f"{unicodedata.normalize('NFD', whole)[0]}'"
     known = _SPELLED.get(language, {}).get(whole.lower())
     return known.capitalize() if known and whole.isupper() else known
-
-
-def _neighbours_are_capital(text: str, match: re.Match[str]) -> bool:
-    after, before = text[match.end() : match.end() + 1], text[max(0, match.start() - 1) : match.start()]
-    return after.isupper() or (before.isupper() and not after.islower())

@@ -37,27 +37,20 @@ class Case(SurfaceOperator):
         spared = [match.span() for match in _ADDRESS.finditer(written)]
         places = []
         for word in _WORD.finditer(written):
-            if any(start <= word.start() < end for start, end in spared):
+            at = word.start()
+            if any(start <= at < end for start, end in spared):
                 continue
-            first = kind == "sentence" and _begins(written, word.start())
-            inner = kind == "title" and _continues(written, word.start())
-            new = _written(word[0], "lower" if inner else kind, language, first)
-            places.append(_edits(word.start(), word[0], new))
-        return [edits for edits in places if edits]
+            before = written[max(0, at - 8) : at]
+            begins = not any(c.isalnum() for c in before) if at < 8 else _BEGINS.search(before) is not None
+            inner = before[-1:].isdigit() or (before[-1:] == "(" and before[-2:-1].isalnum())  # 17th, table(s)
+            new = _written(word[0], "lower" if kind == "title" and inner else kind, language, begins)
+            # one edit a character, so that labels may begin and end anywhere
+            edits = [Edit(at + i, at + i + 1, c) for i, c in enumerate(new) if c != word[0][i]]
+            places += [edits] if edits else []
+        return places
 
     def note(self, kind: str, text: str, edits: Sequence[Edit]) -> str:
         return f"{kind} case"
-
-
-def _continues(text: str, at: int) -> bool:
-    """Is this the end of a word: 17th, table(s)?"""
-    before = text[max(0, at - 2) : at]
-    return before[-1:].isdigit() or (before[-1:] == "(" and before[:1].isalnum())
-
-
-def _begins(text: str, at: int) -> bool:
-    """Does a sentence begin here?"""
-    return not any(c.isalnum() for c in text[:at]) if at < 8 else _BEGINS.search(text[at - 8 : at]) is not None
 
 
 def _written(word: str, kind: str, language: str, first: bool) -> list[str]:
@@ -69,7 +62,7 @@ def _written(word: str, kind: str, language: str, first: bool) -> list[str]:
     small = lower(word, language)
     if kind == "title" or (kind == "sentence" and first):
         head = 2 if language == "nl" and word[:2].lower() == "ij" else 1
-        return [*(_titled(c, language) for c in word[:head]), *small[head:]]
+        return ["İ" if language in _TURKIC and c == "i" else c.title() for c in word[:head]] + small[head:]
     return small
 
 
@@ -81,10 +74,6 @@ def upper(c: str, language: str) -> str:
         parts = unicodedata.normalize("NFD", c).replace("\u0301", "")
         return unicodedata.normalize("NFC", parts.upper())
     return c.upper()
-
-
-def _titled(c: str, language: str) -> str:
-    return "İ" if language in _TURKIC and c == "i" else c.title()
 
 
 def lower(word: str, language: str) -> list[str]:

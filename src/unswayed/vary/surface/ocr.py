@@ -42,22 +42,22 @@ _KANA = (
 )
 
 
-def _groups(listed: str) -> dict[str, str]:
+def _alike(listed: str) -> dict[str, str]:
+    """For each character, those of its groups."""
     found: dict[str, str] = {}
     for group in listed.split():
-        for c in group:
-            found[c] = " ".join([*found.get(c, "").split(), *group.replace(c, "")])
+        found |= {c: " ".join([*found.get(c, "").split(), *group.replace(c, "")]) for c in group}
     return found
 
 
-_ZH = _groups(_HAN)
-_JA = {**_groups(_KANA), **{c: other for c, other in _ZH.items() if c not in _groups(_KANA)}}
+_ZH = _alike(_HAN)
+_JA = _ZH | _alike(_KANA)
 _WORD = re.compile(r"\w+")
-_LONG = 40  # letters of what is no word
-_MOST = 50_000  # tokens of a language whose places are remembered between blocks
+_MAX_WORD = 40  # letters
+_MAX_TOKENS = 50_000  # of a language whose places are remembered between blocks
 
 
-class _Place(NamedTuple):
+class _Misreading(NamedTuple):
     """A stretch of a token that can be misread, what may be read, and the beginning of the note on each."""
 
     start: int
@@ -66,10 +66,10 @@ class _Place(NamedTuple):
     notes: tuple[str, ...]
 
 
-_NONE = _Place(0, 0, (), ())
+_NONE = _Misreading(0, 0, (), ())
 
 
-class _Tokens(dict[str, int]):
+class _TokenNumbers(dict[str, int]):
     """Tokens of one language by number. Words come again and again, so they are kept.
 
     `places` has the places in each, in order and apart; `counts`, how many these are. The first is of no token, and
@@ -87,35 +87,35 @@ class _Tokens(dict[str, int]):
         number = len(self.places)
         self.places.append(found)
         self.counts.append(len(found))
-        if self._words and len(token) <= _LONG:
+        if self._words and len(token) <= _MAX_WORD:
             self[token] = number
         return number
 
     def numbers(self, tokens: Iterable[str]) -> Iterator[int]:
         """The number of each token, which holds until this is called again."""
-        if len(self.places) > _MOST:
+        if len(self.places) > _MAX_TOKENS:
             self._forget()
         return map(self.__getitem__, tokens)
 
     def _forget(self) -> None:
         self.clear()
-        self.places: list[tuple[_Place, ...]] = [(_NONE,)]
+        self.places: list[tuple[_Misreading, ...]] = [(_NONE,)]
         self.counts = array("q", [1])
 
 
 @lru_cache(64)
-def _tokens_in(language: str) -> _Tokens:
-    return _Tokens(language)
+def _tokens_in(language: str) -> _TokenNumbers:
+    return _TokenNumbers(language)
 
 
-class _Block(NamedTuple):
+class _TokenPlaces(NamedTuple):
     """The places in the tokens of all texts of a block, and which numbers they have if all are counted.
 
     For each token, its places, the number of its first place, and where it begins in its text. For each text, the
     number of its first place, and how many it has. The last token is of none: it has a place where nothing is read.
     """
 
-    places: list[tuple[_Place, ...]]
+    places: list[tuple[_Misreading, ...]]
     tokens: NDArray[np.int64]
     begins: NDArray[np.int64]
     shifts: NDArray[np.int64]
@@ -139,20 +139,19 @@ class Ocr(Operator):
         self.rate = checked_rate(rate)
 
     def _change_one(self, text: Text, rng: Stream) -> Change | None:
-        written = text.text[:LONGEST]
         found, at = [], 0
         known = _tokens_in(text.language)
-        tokens = _apart(written)
+        tokens = _split(text.text)
         for token, number in zip(tokens, known.numbers(tokens), strict=True):
             found += [(at + start, at + end, news) for start, end, news, _ in known.places[number]]
             at += len(token) + 1
         edits = tuple(Edit(start, end, rng.choice(news)) for start, end, news in some(found, self.rate, rng))
-        return Change(edits, noted(written, edits)) if edits and text.keeps(edits) else None
+        return Change(edits, noted(text.text, edits)) if edits and text.keeps(edits) else None
 
     def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
         if self.rate or not texts.language:
             return [self._change_one(text, rng) for text, rng in zip(texts, streams, strict=True)]
-        places, tokens, begins, shifts, firsts, counts = texts.once(_of_each)
+        places, tokens, begins, shifts, firsts, counts = texts.once(_find_places)
         at = firsts + below(streams.numbers[:, 0], counts).astype(firsts.dtype)
         token = begins.searchsorted(at, "right") - 1
         both = zip(tokens[token].tolist(), (at - begins[token]).tolist(), strict=True)
@@ -171,82 +170,55 @@ class Ocr(Operator):
         )
 
 
-def _apart(text: str) -> list[str]:
+def _split(text: str) -> list[str]:
     """The tokens of a text, by single spaces; nothing that is misread or must stay goes beyond one, but tags do."""
+    text = text[:LONGEST]
     return [text] if "<" in text else text.split(" ")
 
 
-def _of_each(texts: Texts) -> _Block:
+def _find_places(texts: Texts) -> _TokenPlaces:
     """The places of each text. One without any has a place where nothing can be read."""
     import numpy as np
 
-    tokens, starts, first = _all_apart(texts.strings, texts.once(_joined))
-    known = _tokens_in(texts.language)
+    joined, known = " ".join(texts.strings), _tokens_in(texts.language)
+    if "<" in joined or max(map(len, texts.strings)) > LONGEST:
+        apart = list(map(_split, texts.strings))
+        tokens, sizes = list(chain.from_iterable(apart)), np.array(list(map(len, apart)))
+    else:
+        tokens, sizes = joined.split(" "), np.array([text.count(" ") for text in texts.strings]) + 1
+    lengths = np.fromiter(map(len, tokens), np.int64, len(tokens)) + 1
+    starts = np.cumsum(lengths) - lengths  # as if all texts were one
+    first = np.cumsum(sizes) - sizes  # tokens of texts
     numbers = np.fromiter(chain(known.numbers(tokens), (0,)), np.int64, len(tokens) + 1)
     counts = np.array(known.counts)[numbers]
     begins = np.cumsum(counts) - counts
-    ends = begins[first]
+    ends = begins[np.append(first, len(tokens))]
     counts = np.diff(ends)
-    shifts = np.append(starts - np.repeat(starts[first[:-1]], np.diff(first)), 0)
+    shifts = np.append(starts - np.repeat(starts[first], sizes), 0)
     firsts = np.where(counts > 0, ends[:-1], begins[-1])
-    return _Block(known.places, numbers, begins, shifts, firsts, counts.astype(np.uint64))
-
-
-def _joined(texts: Texts) -> str:
-    return " ".join(texts.strings)
-
-
-def _all_apart(texts: Sequence[str], joined: str) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """The tokens of all texts; where each would begin if they were one text, with spaces between; and the number of
-    each text's first token, and how many tokens there are."""
-    import numpy as np
-
-    if "<" in joined or max(map(len, texts)) > LONGEST:
-        apart = [_apart(text[:LONGEST]) for text in texts]
-        tokens = list(chain.from_iterable(apart))
-        sizes = np.array(list(map(len, tokens))) + 1
-        return tokens, np.cumsum(sizes) - sizes, np.cumsum([0, *map(len, apart)])
-    tokens = joined.split(" ")
-    ascii = joined.isascii()
-    coded = joined.encode("ascii" if ascii else "utf-32-le", "surrogatepass")
-    spaces = np.flatnonzero(np.frombuffer(coded, np.uint8 if ascii else "<u4") == ord(" "))
-    starts = np.append(0, spaces + 1)
-    begins = np.cumsum([0, *map(len, texts)]) + np.arange(len(texts) + 1)  # of texts; the last is of none
-    return tokens, starts, starts.searchsorted(begins)
+    return _TokenPlaces(known.places, numbers, begins, shifts, firsts, counts.astype(np.uint64))
 
 
 def _doubtful(texts: Texts) -> list[int]:
     """The texts whose labels an edit inside a token could lose: with spans, or with more than single spaces."""
-    if texts.task is None or ("  " not in f" {texts.once(_joined)} " and None not in texts.tags):
+    if texts.task is None:
         return []
     both = enumerate(zip(texts.strings, texts.tags, strict=True))
-    return [i for i, (text, tags) in both if tags is None or "  " in text or text.strip(" ") != text]
+    return [i for i, (text, tags) in both if tags is None or "  " in f" {text} "]
 
 
-def _places(text: str, language: str) -> Iterator[_Place]:
-    shapes, fixed = _shapes(base(language)), Fixed(text)
+def _places(text: str, language: str) -> Iterator[_Misreading]:
+    main, fixed = base(language), Fixed(text)
+    shapes = {"zh": _ZH, "ja": _JA, "el": _GREEK}.get(main, _CYRILLIC if main in CYRILLIC else _LATIN)
     for word in _WORD.finditer(text):
-        at = word.start()
-        while at < word.end():
-            size = 2 if text[at : at + 2] in shapes and at + 2 <= word.end() else 1
-            old = text[at : at + size]
-            if old in shapes and at not in fixed and not joined(text, at + size):
-                head, tail = text[word.start() : at], text[at + size : word.end()]
-                news = _readings(old, shapes[old], head, tail, language)
+        at, end = word.span()
+        while at < end:
+            size = 2 if text[at : at + 2] in shapes and at + 2 <= end else 1
+            old, head, tail = text[at : at + size], text[word.start() : at], text[at + size : end]
+            risky = old in _RISKY and (main != "en" or len(head + tail) < 2)
+            if old in shapes and not risky and at not in fixed and not joined(text, at + size):
+                long = len(head) + len(tail) > _MAX_WORD
+                news = [n for n in shapes[old].split() if long or not another_word(head + n + tail, language)]
                 if news:
-                    yield _Place(at, at + size, tuple(news), tuple(f"{old}→{new} at " for new in news))
+                    yield _Misreading(at, at + size, tuple(news), tuple(f"{old}→{new} at " for new in news))
             at += size
-
-
-def _shapes(language: str) -> dict[str, str]:
-    if language in ("zh", "ja"):
-        return _ZH if language == "zh" else _JA
-    return _CYRILLIC if language in CYRILLIC else _GREEK if language == "el" else _LATIN
-
-
-def _readings(old: str, shape: str, head: str, tail: str, language: str) -> list[str]:
-    if old in _RISKY and (base(language) != "en" or len(head + tail) < 2):
-        return []
-    if len(head) + len(tail) > _LONG:
-        return shape.split()
-    return [new for new in shape.split() if not another_word(head + new + tail, language)]
