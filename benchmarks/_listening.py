@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import Levenshtein
 
-from unswayed.vary.spoken._phones import sound_of
-from unswayed.vary.spoken._speako import ears
+from unswayed.vary.spoken._speako import ears, sound_of
 
 Floats = npt.NDArray[np.float64]
 Auc = tuple[float, float, float]  # with its 95% interval

@@ -53,8 +53,7 @@ def search() -> Iterator[Row]:
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
-    from unswayed.vary.spoken._phones import sound_of
-    from unswayed.vary.spoken._speako import NAME, ONLY_SAID, Query, SpokenWord, ears
+    from unswayed.vary.spoken._speako import NAME, ONLY_SAID, Query, SpokenWord, ears, sound_of
 
     words = ears()._words
     known = {word.spelling for word in words.words}

@@ -23,20 +23,25 @@ from rapidfuzz.distance import Levenshtein
 from spylls.hunspell import Dictionary
 from wordfreq import get_frequency_dict
 
-from unswayed.vary.spoken._phones import (
+from unswayed.vary.spoken._speako import (
     CODES,
+    COMMON,
     END,
-    FILE as LETTERS_FILE,
     FIRST,
+    LETTERS_FILE,
+    NAME,
     NONE,
+    ONLY_SAID,
     ORDER,
     START,
     ZERO,
-    Model,
+    LetterModel,
+    SoundSearch,
+    SpokenWord,
     decode,
     read_model,
 )
-from unswayed.vary.spoken._speako import COMMON, FILE as WORDS_FILE, NAME, ONLY_SAID, SpokenWord, Words
+from unswayed.vary.words import COMMON_WORDS
 
 OUT = Path(__file__).parents[1] / "src/unswayed/vary/spoken/data"
 # English Wikipedia had about 4 billion words when the paper was written: 1,000 of them are 250 in a billion.
@@ -81,10 +86,10 @@ def main() -> None:
     said = dictionary()
     text = letters_table({w: s for w, s in said.items() if not held_out(w)})
     model = read_model(text)
-    print(f"{LETTERS_FILE}: {write(LETTERS_FILE, text):,} bytes; {accuracy(said, model)}")
+    print(f"{LETTERS_FILE.name}: {write(LETTERS_FILE.name, text):,} bytes; {accuracy(said, model)}")
     words = vocabulary(said, model)
     rows = table(words, range(len(words)))
-    print(f"{WORDS_FILE}: {write(WORDS_FILE, ''.join(rows)):,} bytes; {len(words):,} words")
+    print(f"{COMMON_WORDS.name}: {write(COMMON_WORDS.name, ''.join(rows)):,} bytes; {len(words):,} words")
 
 
 def write(name: str, text: str) -> int:
@@ -103,7 +108,7 @@ def dictionary() -> Sounds:
     return {word: tuple(sounds) for word, sounds in said.items()}
 
 
-def vocabulary(said: Sounds, model: Model) -> list[SpokenWord]:
+def vocabulary(said: Sounds, model: LetterModel) -> list[SpokenWord]:
     """The frequent words that have a sound, most frequent first."""
     spelled = spelling_dictionary()
     words = []
@@ -152,7 +157,7 @@ def table(words: list[SpokenWord], ranks: Iterable[int]) -> list[str]:
     place = {word.spelling: str(rank) for rank, word in enumerate(words)}
     chosen = [words[rank] for rank in ranks]
     lines = []
-    for word, heard in zip(chosen, Words(words).hear(chosen), strict=True):
+    for word, heard in zip(chosen, SoundSearch(words).hear(chosen), strict=True):
         near, homophone = place.get(heard.near or "", ""), place.get(heard.homophone or "", "")
         cells = (word.spelling, word.kind, " ".join(word.sounds), near, str(heard.distance), homophone)
         lines.append("\t".join(cells) + "\n")
@@ -248,7 +253,7 @@ def ngram_lines(chains: list[str]) -> list[str]:
     followers: dict[str, list[str]] = defaultdict(list)
     for gram in sorted(kept):
         followers[gram[:-1]].append(gram)
-    model = Model([])
+    model = LetterModel([])
     for history in sorted(followers, key=lambda h: (len(h), h)):
         grams = followers[history]
         backoff = 0
@@ -298,7 +303,7 @@ def prune(counts: Counter[str], chance: dict[str, float]) -> set[str]:
     return kept
 
 
-def accuracy(said: Sounds, model: Model) -> str:
+def accuracy(said: Sounds, model: LetterModel) -> str:
     words = [w for w in sorted(said) if held_out(w) and re.fullmatch("[a-z]{2,}", w)]
     errors = right = total = 0
     for word in words:

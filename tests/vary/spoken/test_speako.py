@@ -22,18 +22,24 @@ from unswayed.base.values import Example
 from unswayed.vary.engine import Variation, vary
 from unswayed.vary.operator import Text
 from unswayed.vary.spoken import _speako
-from unswayed.vary.spoken._phones import CODES, WEAK, _model, akin, decode, letters_of, sound_of
 from unswayed.vary.spoken._speako import (
+    CODES,
     COMMON,
     NAME,
     ONLY_SAID,
+    WEAK,
     Ears,
     Index,
     Nearest,
     Query,
     SpokenWord,
+    _model,
     _one_word,
+    akin,
+    decode,
     ears,
+    letters_of,
+    sound_of,
 )
 from unswayed.vary.spoken.speako import Speako
 
@@ -422,7 +428,7 @@ def test_one_word_changes(texts: list[str], homophones: str) -> None:
 
 
 def test_nothing_is_lost_when_the_kept_answers_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_speako, "_MOST_KEPT", 0)
+    monkeypatch.setattr(_speako, "_MAX_KEPT", 0)
     texts = ["hasselhoff", "boston", "sxsw", "zzyzx", "watch"]
     heard = [_speako.ears().heard(text) for text in texts]
     assert [_speako.ears().heard(text) for text in texts] == heard

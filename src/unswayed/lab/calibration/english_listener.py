@@ -20,7 +20,7 @@ from unswayed.lab.calibration import Tally, cheapest_path, gamma_steps, round_nu
 from unswayed.vary.people import ACCENTS, COMMON_RANK, LISTENER_CLASSES, NUMBER, ListenerProfile, raisable
 from unswayed.vary.speech import english
 from unswayed.vary.speech._english_lattice import lattice
-from unswayed.vary.spoken._phones import CODES, akin
+from unswayed.vary.spoken._speako import CODES, akin
 
 _MAX_ALIGNED = 14  # words of a span beyond which its sounds are not aligned
 _NAMES = {code: name for name, code in CODES.items()}

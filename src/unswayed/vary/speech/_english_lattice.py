@@ -14,8 +14,7 @@ from importlib.resources import files
 from itertools import accumulate
 
 from unswayed.base.seeds import Stream
-from unswayed.vary.spoken._phones import CODES, VOWELS, akin
-from unswayed.vary.spoken._speako import NAME, ONLY_SAID, ears
+from unswayed.vary.spoken._speako import CODES, NAME, ONLY_SAID, VOWELS, akin, ears
 
 BIT = 4
 _SORTS = ("P B", "T D TH DH", "K G", "F V", "S Z", "CH JH SH ZH", "M N NG", "L R", "W", "Y")

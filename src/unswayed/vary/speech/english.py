@@ -19,7 +19,7 @@ from unswayed.vary import people as profiles
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
 from unswayed.vary.speech import HardWords, mishearing_chance, noted_change, other_digit, word_hardness
 from unswayed.vary.speech._english_lattice import lattice
-from unswayed.vary.spoken._phones import CODES, LETTERS, sound_of
+from unswayed.vary.spoken._speako import CODES, LETTERS, sound_of
 
 PIECE = re.compile(r"[$£€]?\d+(?:[.,:]\d+)*(?:%|['’]?[^\W\d_]+)?|[^\W_]+(?:['’][^\W_]+)*")
 _STOPS = frozenset(".?!")

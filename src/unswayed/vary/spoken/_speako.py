@@ -1,12 +1,16 @@
-"""The words that may be heard for others, and what each is nearest to: from the shipped table, or by an exact search.
+"""English words by sound: how an unknown word is said, and which words may be heard for others.
 
-The search takes a cheap lower bound first, and edit distances for what it leaves.
+A sound is a character for each phone. Each letter of an unknown word gets no, one or two phones, by a model of which
+follow which: a back-off 5-gram over letters joined with their phones, learnt from CMUdict by `tools/make_speako.py`.
+What a word is nearest to comes from the shipped table, or from an exact search, which takes a cheap lower bound first,
+and edit distances for what it leaves.
 """
 
 from __future__ import annotations
 
 import gzip
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
@@ -19,12 +23,178 @@ import numpy.typing as npt
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from unswayed.vary.spoken._phones import CODES, WEAK, akin, letters_of, sound_of, spelling_key
+from unswayed.vary.words import COMMON_WORDS
 
-FILE = "speako_words.tsv.gz"
+# Phones and spellings
+
+# ARPAbet as in CMUdict, without stress: too few words differ in nothing else.
+_ARPABET = "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z ZH"
+CODES = dict(zip(_ARPABET.split(), "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm", strict=True))
+VOWELS = frozenset(p for p in CODES if p[0] in "AEIOU")
+_PLACES = {"lips": "P B F V M W", "teeth": "T D TH DH S Z N L", "palate": "CH JH SH ZH R Y", "throat": "K G NG HH"}
+_MANNERS = {
+    "stop": "P B T D K G",
+    "affricate": "CH JH",
+    "fricative": "F V TH DH S Z SH ZH HH",
+    "nasal": "M N NG",
+    "glide": "L R W Y",
+}
+# Sounds that are easily added or lost, but at the beginning of a word.
+WEAK = frozenset(("AH", "IH", "HH", "S", "Z", "T", "D"))
+_VOICELESS = frozenset(("P", "T", "K", "CH", "F", "TH", "S", "SH", "HH"))
+_LETTERS = """
+a EY, b B IY, c S IY, d D IY, e IY, f EH F, g JH IY, h EY CH, i AY, j JH EY, k K EY, l EH L, m EH M, n EH N, o OW,
+p P IY, q K Y UW, r AA R, s EH S, t T IY, u Y UW, v V IY, w D AH B AH L Y UW, x EH K S, y W AY, z Z IY
+"""
+# What letters are called, for what is spelled out.
+LETTERS = {item[0]: "".join(CODES[p] for p in item[1:]) for item in map(str.split, _LETTERS.split(","))}
+
+
+_FEATURES = {
+    phone: (place, manner, phone in _VOICELESS)
+    for place, phones in _PLACES.items()
+    for phone in phones.split()
+    for manner, others in _MANNERS.items()
+    if phone in others.split()
+}
+
+
+def akin(a: str, b: str) -> bool:
+    """Are two phones easily taken for each other?
+
+    Two vowels are; consonants of one manner that share place or voice; and those of two manners at one place and voice,
+    but glides (*l r w y*) only with glides and nasals only with nasals and stops.
+    """
+    if a in VOWELS or b in VOWELS:
+        return a in VOWELS and b in VOWELS
+    (place, manner, voice), (place2, manner2, voice2) = _FEATURES[a], _FEATURES[b]
+    if manner == manner2:
+        return place == place2 or voice == voice2
+    apart = {manner, manner2}
+    if "glide" in apart or ("nasal" in apart and "stop" not in apart):
+        return False
+    return place == place2 and voice == voice2
+
+
+def letters_of(word: str) -> str:
+    """The word in plain small letters: accents, apostrophes, hyphens and other marks dropped."""
+    return re.sub("[^a-z]", "", unicodedata.normalize("NFKD", word).lower())
+
+
+_PAIRS = (
+    "axe/ax, cheque/check, cosy/cozy, doughnut/donut, draught/draft, grey/gray, gaol/jail, goodbye/goodby, "
+    "jewellery/jewelry, kerb/curb, light/lite, manoeuvre/maneuver, mould/mold, moult/molt, mum/mom, night/nite, "
+    "okay/ok, plough/plow, pyjamas/pajamas, sceptic/skeptic, sceptical/skeptical, smoulder/smolder, storey/story, "
+    "speciality/specialty, sulphur/sulfur, though/tho, through/thru, tyre/tire, whiskey/whisky, yoghurt/yogurt"
+)
+_SAME = dict(pair.split("/") for pair in _PAIRS.split(", "))
+_RULES = [
+    (re.compile(pattern), new)
+    for pattern, new in (
+        (r"(?<=[a-z]{2})our(?![cgnt])", "or"),  # colour, favourite; not hour, journey
+        (r"(?<=[a-z]{3})is(?=(e|ed|es|er|ers|ing|ation|ations)$)", "iz"),  # organise; not rise, prise
+        (r"(?<=l)ys(?=(e|ed|es|er|ers|ing)$)", "yz"),  # analyse
+        (r"(?<=[a-z][bcdfgkpt])re(?=s?$)", "er"),  # centre
+        (r"(?<=[a-z]og)ue(?=s?$)", ""),  # dialogue
+        (r"^(.*[aeiouy][^aeiouy]+[aeiouy])ll", r"\1l"),  # travelling, enroll; not filling
+        (r"[ao]e(?=[a-z]{3})", "e"),  # oestrogen, paediatric
+        (r"(?<=[a-z]{2}en)c(?=e[sd]?$)", "s"),  # defence
+        (r"(?<=gra)mme(?=s?$)", "m"),  # programme
+        (r"(?<=dg)e(?=ment)|(?<=ag)e(?=ing$)|(?<=[a-z]{3})e(?=able$)", ""),  # judgement, ageing, likeable
+    )
+]
+
+
+def spelling_key(letters: str) -> str:
+    """Equal for two spellings of one word, such as *colour* and *color*, and seldom for anything else."""
+    if letters in _SAME:
+        return _SAME[letters]
+    for pattern, new in _RULES:
+        letters = pattern.sub(new, letters)
+    return letters
+
+
+# How letters are said
+
+ORDER = 5
+START, END = "^", "\xa1"
+LETTERS_FILE = files("unswayed.vary.spoken") / "data" / "speako_letters.tsv.gz"
+# A letter with its phones is a token, one character from FIRST on in the order of the file's first line. Costs are
+# tenths of a nat, characters from NONE on; back-offs may be below zero and are characters around ZERO. So no token can
+# be taken for a cost, and the lines are searched as they are.
+FIRST, NONE, ZERO = 0xA2, 0x20, 0x40
+UNSEEN = 150  # the cost of a token that never occurred
+_BEAM = 8  # ways to say a word that are followed
+
+
+class LetterModel:
+    """What tokens cost after others."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self.tokens: dict[str, list[tuple[str, str]]] = {}  # of each letter: the token and its phones
+        for i, token in enumerate(tokens):
+            letter, _, phones = token.partition(":")
+            self.tokens.setdefault(letter, []).append((chr(FIRST + i), phones))
+        self.after: dict[str, str] = {}  # of each history: its back-off, then pairs of a token and its cost
+
+    def cost(self, history: str, token: str) -> int:
+        """What a token costs after a history, or after as much of it as was seen with the token."""
+        cost = 0
+        while True:
+            known = self.after.get(history)
+            if known:
+                at = known.find(token, 1)
+                if at > 0:
+                    return cost + ord(known[at + 1]) - NONE
+                cost += ord(known[0]) - ZERO
+            if not history:
+                return cost + UNSEEN
+            history = history[1:]
+
+
+def sound_of(word: str) -> str:
+    """The phones of a word, one character each; "" where it has no letters. Letters without a vowel are spelled out."""
+    letters = letters_of(word)
+    spelled_out = "".join(LETTERS[letter] for letter in letters)
+    if len(letters) == 1 or not set(letters) & set("aeiouy"):
+        return spelled_out
+    return decode(letters, _model()) or spelled_out
+
+
+def decode(letters: str, model: LetterModel) -> str:
+    """The phones of the likeliest way to say the letters."""
+    ways = [(0, START, "")]
+    for letter in letters:
+        best: dict[str, tuple[int, str, str]] = {}
+        for cost, history, phones in ways:
+            for token, more in model.tokens[letter]:
+                total = cost + model.cost(history, token)
+                tail = (history + token)[1 - ORDER :]
+                if tail not in best or total < best[tail][0]:
+                    best[tail] = (total, tail, phones + more)
+        ways = sorted(best.values())[:_BEAM]
+    return min((cost + model.cost(history, END), phones) for cost, history, phones in ways)[1]
+
+
+@cache
+def _model() -> LetterModel:
+    return read_model(gzip.decompress(LETTERS_FILE.read_bytes()).decode())
+
+
+def read_model(text: str) -> LetterModel:
+    """Line 1: tokens as `letter:phones`. Then a history, a tab, its back-off, and pairs of token and cost."""
+    head, *lines = text.split("\n")
+    model = LetterModel(head.split(" "))
+    model.after = dict(line.split("\t", 1) for line in lines if line)
+    return model
+
+
+# Which words are heard for others
+
 _ALWAYS_HEARD = 5_000  # nobody hears *thee* for *the*: a homophone is one of so many most frequent words, or at most
 _RARER = 30  # so many times as far down the list as the word itself
-_MOST_KEPT = 100_000  # answers that are kept
+_MAX_KEPT = 100_000  # answers that are kept
+_DOUBLE = re.compile(r"(.)\1")
 COMMON, NAME, ONLY_SAID = "cns"  # a common word; a name; a word that is never offered for another
 
 
@@ -44,11 +214,10 @@ class Heard(NamedTuple):
     homophone: str | None
 
 
-class Words:
-    """A vocabulary in order of frequency, and exact search in it."""
+class SoundSearch:
+    """Exact search in a vocabulary in order of frequency."""
 
     def __init__(self, words: list[SpokenWord]) -> None:
-
         self.words = words
         self._ranks = {word.spelling: rank for rank, word in enumerate(words)}
         self._by_sound: dict[str, list[int]] = defaultdict(list)
@@ -61,33 +230,35 @@ class Words:
         )
 
     def hear(self, words: Sequence[SpokenWord]) -> list[Heard]:
-        """For each word the nearest that is another word; a common word is only ever taken for a common word."""
-        same = [{rank for sound in word.sounds for rank in self._by_sound.get(sound, ())} for word in words]
-        near = self._nearest(words, [set(ranks) for ranks in same])
-        heard = []
-        for word, at, ranks in zip(words, near, same, strict=True):
-            spelling, distance = (self.words[at.rank].spelling, at.distance) if at else (None, 0)
-            heard.append(Heard(spelling, distance, self._homophone(word, sorted(ranks))))
-        return heard
+        """For each word the nearest that is another word; a common word is only ever taken for a common word.
 
-    def _nearest(self, words: Sequence[SpokenWord], skip: list[set[int]]) -> list[Nearest | None]:
-        """Not one of `skip`: what sounds the same in one way is no neighbour if it sounds otherwise in another.
-
-        Where the nearest turns out to be another spelling of the word, it is searched for again without that.
+        What sounds the same in one way is no neighbour if it sounds otherwise in another. Where the nearest turns out
+        to be another spelling of the word, it is searched for again without that.
         """
-        found: list[Nearest | None] = [None] * len(words)
+        same = [{rank for sound in word.sounds for rank in self._by_sound.get(sound, ())} for word in words]
+        skip = [set(ranks) for ranks in same]
+        nearest: list[Nearest | None] = [None] * len(words)
         waiting = list(range(len(words)))
         while waiting:
-            answers = iter(self._index.nearest([query for i in waiting for query in _queries(words[i], skip[i])]))
-            again = []
+            # One sound away, in longer words up to two fifths of their sounds; never other sounds altogether.
+            queries = [
+                Query(sound, min(n - 1, max(1, 2 * n // 5)), frozenset(skip[i]), words[i].kind == COMMON)
+                for i in waiting
+                for sound, n in zip(words[i].sounds, map(len, words[i].sounds), strict=True)
+            ]
+            answers, again = iter(self._index.nearest(queries)), []
             for i in waiting:
                 own = list(islice(answers, len(words[i].sounds)))
-                found[i] = best = min(filter(None, own), default=None)
+                nearest[i] = best = min(filter(None, own), default=None)
                 if best and _one_word(words[i].spelling, self.words[best.rank].spelling, best.distance):
                     skip[i].add(best.rank)
                     again.append(i)
             waiting = again
-        return found
+        heard = []
+        for word, near, ranks in zip(words, nearest, same, strict=True):
+            spelling, distance = (self.words[near.rank].spelling, near.distance) if near else (None, 0)
+            heard.append(Heard(spelling, distance, self._homophone(word, sorted(ranks))))
+        return heard
 
     def _homophone(self, word: SpokenWord, same: list[int]) -> str | None:
         """The commonest word that sounds the same, isn't this word spelled otherwise and isn't far rarer."""
@@ -100,26 +271,13 @@ class Words:
         return None
 
 
-def _queries(word: SpokenWord, skip: set[int]) -> list[Query]:
-    """Looks one sound far, in longer words up to two fifths of their sounds, but never for other sounds altogether."""
-
-    return [
-        Query(sound, min(len(sound) - 1, max(1, 2 * len(sound) // 5)), frozenset(skip), word.kind == COMMON)
-        for sound in word.sounds
-    ]
-
-
 def _one_word(a: str, b: str, distance: int) -> bool:
     """Are these two spellings of a word? If only marks or double letters differ, they are where they sound the same."""
     letters, others = letters_of(a), letters_of(b)
     if letters == others:
         return a == b or distance == 0
-    doubled = distance == 0 and len(letters) > 4 and _single(letters) == _single(others)
+    doubled = distance == 0 and len(letters) > 4 and _DOUBLE.sub(r"\1", letters) == _DOUBLE.sub(r"\1", others)
     return doubled or spelling_key(letters) == spelling_key(others)
-
-
-def _single(letters: str) -> str:
-    return re.sub(r"(.)\1", r"\1", letters)
 
 
 class Ears:
@@ -141,31 +299,26 @@ class Ears:
         found = self._heard.get(spelling)
         if found is None:
             rank = self.ranks.get(spelling)
-            if rank is not None:
-                found = self._read(rank)
-            else:
+            if rank is None:
                 [found] = self._words.hear([SpokenWord(spelling, NAME, (sound_of(spelling),))])
-            if len(self._heard) >= _MOST_KEPT:
+            else:
+                near, distance, homophone = self._lines[rank].split("\t")[3:]
+                others = [self._lines[int(at)].partition("\t")[0] if at else None for at in (near, homophone)]
+                found = Heard(others[0], int(distance), others[1])
+            if len(self._heard) >= _MAX_KEPT:
                 self._heard.clear()
             self._heard[spelling] = found
         return found
 
-    def _read(self, rank: int) -> Heard:
-        _, _, _, near, distance, homophone = self._lines[rank].split("\t")
-        return Heard(self._spelling(near), int(distance), self._spelling(homophone))
-
-    def _spelling(self, rank: str) -> str | None:
-        return self._lines[int(rank)].partition("\t")[0] if rank else None
-
     @cached_property
-    def _words(self) -> Words:
-        return Words(list(self.spoken()))
+    def _words(self) -> SoundSearch:
+        return SoundSearch(list(self.spoken()))
 
 
 @cache
 def ears() -> Ears:
     """The shipped vocabulary, read once a process."""
-    return Ears(gzip.decompress(files("unswayed.vary.spoken").joinpath("data", FILE).read_bytes()).decode())
+    return Ears(gzip.decompress(COMMON_WORDS.read_bytes()).decode())
 
 
 _NEVER = 255  # the bound of what may not be the answer
@@ -206,50 +359,35 @@ class Index:
         return [self._nearest(query, own) for query, own in zip(queries, bits, strict=True)]
 
     def _nearest(self, query: Query, bits: np.uint64) -> Nearest | None:
-        """Measures what may be within 2, then what may be at 3, and so on until nothing nearer can come."""
-        start, bounds = self._bounds(query, bits)
-        near: list[tuple[int, int]] = []  # distance and place
-        done = -1
-        for radius in range(min(2, query.within), query.within + 1):
-            places = (np.flatnonzero((bounds <= radius) & (bounds > done)) + start).tolist()
-            if query.skip:
-                places = [place for place in places if self._ranks[place] not in query.skip]
-            near += ((d, place) for d, place in zip(self._measure(query.sound, places), places, strict=True) if d)
-            least = min(near, default=(_NEVER, 0))[0]
-            if least <= radius:
-                return self._best(query.sound, least, [place for d, place in near if d == least])
-            done = radius
-        return None
-
-    def _bounds(self, query: Query, bits: np.uint64) -> tuple[int, Array]:
-        """What the distances are at least, from the first pronunciation that isn't too short on.
-
-        A phone that only one of two has takes an edit, and so does a difference in length.
-        """
-        length = len(query.sound)
+        sound, length = query.sound, len(query.sound)
         start, end = np.searchsorted(self._lengths, (length - query.within, length + query.within + 1)).tolist()
+        # What the distances are at least: a phone that only one of two has takes an edit, and so does a difference in
+        # length.
         others = self._bits[start:end]
         bounds = np.maximum(np.bitwise_count(bits & ~others), np.bitwise_count(others & ~bits))
         bounds = np.maximum(bounds, np.abs(self._lengths[start:end] - length).astype(np.uint8))
         if query.common:
             bounds[~self._common[start:end]] = _NEVER
-        return start, bounds
-
-    def _measure(self, sound: str, places: list[int]) -> list[int]:
-        others = [self._sounds[place] for place in places]
-        distances: list[int] = cdist([sound], others, scorer=Levenshtein.distance, dtype=np.uint8)[0].tolist()
-        return distances
-
-    def _best(self, sound: str, distance: int, places: list[int]) -> Nearest:
-        """The one of these that takes the fewest edits between unlike sounds, and of such the lowest rank."""
-        best: tuple[int, int] | None = None
-        for rank, other in sorted((self._ranks[place], self._sounds[place]) for place in places):
-            found = (unlike_edits(sound, other), rank)
-            best = min(best or found, found)
-            if best[0] == 0:
-                break
-        assert best
-        return Nearest(distance, *best)
+        near: list[tuple[int, int]] = []  # distance and place
+        done = -1
+        # What may be within 2 is measured, then what may be at 3, and so on until nothing nearer can come.
+        for radius in range(min(2, query.within), query.within + 1):
+            places = (np.flatnonzero((bounds <= radius) & (bounds > done)) + start).tolist()
+            places = [place for place in places if self._ranks[place] not in query.skip]
+            sounds = [self._sounds[place] for place in places]
+            distances = cdist([sound], sounds, scorer=Levenshtein.distance, dtype=np.uint8)[0].tolist()
+            near += ((d, place) for d, place in zip(distances, places, strict=True) if d)
+            least = min(near, default=(_NEVER, 0))[0]
+            if least <= radius:
+                # The fewest edits between unlike sounds, and of such the lowest rank.
+                best = (_NEVER, 0)
+                for rank, other in sorted((self._ranks[place], self._sounds[place]) for d, place in near if d == least):
+                    best = min(best, (unlike_edits(sound, other), rank))
+                    if best[0] == 0:
+                        break
+                return Nearest(least, *best)
+            done = radius
+        return None
 
 
 def _bits(sounds: Sequence[str]) -> Array:
@@ -262,13 +400,6 @@ def _bits(sounds: Sequence[str]) -> Array:
         twice |= once & phones
         once |= phones
     return once | ((twice & np.uint64((1 << len(_TWICE)) - 1)) << np.uint64(len(CODES)))
-
-
-def _bit_table() -> Array:
-    table = np.zeros(128, np.uint64)
-    for i, phone in enumerate(sorted(CODES, key=lambda p: p not in _TWICE)):
-        table[ord(CODES[phone])] = 1 << i
-    return table
 
 
 def unlike_edits(sound: str, other: str) -> int:
@@ -286,7 +417,9 @@ def unlike_edits(sound: str, other: str) -> int:
     return costs[-1] % _STEP
 
 
-_BIT_OF = _bit_table()
+_BIT_OF = np.zeros(128, np.uint64)
+for _number, _phone in enumerate(sorted(CODES, key=lambda p: p not in _TWICE)):
+    _BIT_OF[ord(CODES[_phone])] = 1 << _number
 _STEP = 256  # the cost of an edit; one that is not between like sounds costs 1 more
 _GAPS = {code: _STEP + (phone not in WEAK) for phone, code in CODES.items()}
 _CHANGES = {

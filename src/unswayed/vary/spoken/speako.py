@@ -8,8 +8,7 @@ from typing import NamedTuple
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Change, Operator, Text
-from unswayed.vary.spoken._phones import letters_of
-from unswayed.vary.spoken._speako import ears
+from unswayed.vary.spoken._speako import ears, letters_of
 from unswayed.vary.words import cased, checked_choice
 
 _LONGEST = 30  # letters; what is longer is no word
