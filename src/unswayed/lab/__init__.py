@@ -4,9 +4,4 @@ from __future__ import annotations
 
 from unswayed.base.lazy_exports import lazy_exports
 
-__all__, __getattr__, __dir__ = lazy_exports(
-    __name__,
-    {
-        "lab.realism.compare": "looks=typing_errors",
-    },
-)
+__all__, __getattr__, __dir__ = lazy_exports(__name__, {"lab.realism.compare": "looks=typing_errors"})

@@ -189,10 +189,7 @@ def _correct_profile(profile: SpeakerProfile, seen: SpeechCounts, made: SpeechCo
         want, got = seen.share(name, weight, rate), made.share(name, weight, rate)
         return float(max(1e-5, min(most, rate * (max(want, 1e-6) / max(got, 1e-6)) ** 0.7)))
 
-    marks = {
-        m: {o: near(rate, f"{o}/{m}", _MARK_PRIOR, 1.0) for o, rate in chances.items()}
-        for m, chances in profile.marks.items()
-    }
+    marks = {m: {o: near(p, f"{o}/{m}", _MARK_PRIOR, 1.0) for o, p in its.items()} for m, its in profile.marks.items()}
     pace = profile.pace * max(0.6, min(1.6, (max(seen.spread - 1, 0.05) / max(made.spread - 1, 0.05)) ** 0.5))
     # how many times likelier the first words go wrong than the others
     early = [counted.share("early", 20, 0.2) / counted.share("late", 20, 0.2) for counted in (seen, made)]

@@ -190,9 +190,8 @@ def fit_pinyin_typist(
             streams = (seeds.stream(str(i), k, str(field)) for field in range(len(row)))
             typing = zip(row, streams, strict=True)
             made.append([apply(text, selves[k].type(text, rng, seated[i])) for text, rng in typing])
-        profile = _correct_profile(
-            profile, seen, count_slips(clean, made, engine, seated), 1.0 if n < rounds // 2 else _LATE
-        )
+        again = count_slips(clean, made, engine, seated)
+        profile = _correct_profile(profile, seen, again, 1.0 if n < rounds // 2 else _LATE)
     return profile
 
 

@@ -157,10 +157,8 @@ def _count_profile(
     every = sum(slip.kind in slip_rules.LETTER_KINDS for row in rows for slip in row.slips)
     kinds = Counter(slip.kind for _, slip in first)
     rates = {kind: kinds[kind] / chances[per] for kind, per in slip_rules.PER.items() if kinds[kind] and chances[per]}
-    events = [
-        (row.person, slip_rules.opportunities(row.meant), Counter(s.kind for s in _first_of_bursts(row)))
-        for row in rows
-    ]
+    firsts = [Counter(slip.kind for slip in _first_of_bursts(row)) for row in rows]
+    events = [(r.person, slip_rules.opportunities(r.meant), found) for r, found in zip(rows, firsts, strict=True)]
     shape, people = fit_people(events, rates)
     # For each kind, how much likelier each letter is than others, drawn towards 1 where little was seen.
     by_letter: dict[str, dict[str, float]] = {}

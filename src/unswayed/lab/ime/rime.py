@@ -52,11 +52,7 @@ class Rime(Engine):
 
     name = "rime"
     packages = "librime1 rime-data-luna-pinyin rime-data-pinyin-simp"
-    files = (
-        "lib/*/librime.so.1",
-        "share/rime-data/pinyin_simp.schema.yaml",
-        "share/rime-data/luna_pinyin.schema.yaml",
-    )
+    files = ("lib/*/librime.so.1", *(f"share/rime-data/{name}.schema.yaml" for name in (_SCHEMA, "luna_pinyin")))
 
     def __init__(self) -> None:
         super().__init__()

@@ -62,10 +62,8 @@ def _precise_mean(values: Iterable[float], otherwise: float = _NONE) -> float:
 
 def chinese_features(clean: str, noisy: str) -> Named:
     """All features of one pair of texts in Chinese by name."""
-    slipped, shaped = _chinese_slips(clean, noisy), _chinese_shape(clean, noisy)
-    return {f"slip.{name}": value for name, value in slipped.items()} | {
-        f"shape.{name}": value for name, value in shaped.items()
-    }
+    groups = {"slip": _chinese_slips(clean, noisy), "shape": _chinese_shape(clean, noisy)}
+    return {f"{way}.{name}": value for way, part in groups.items() for name, value in part.items()}
 
 
 def _chinese_slips(clean: str, noisy: str) -> Named:
@@ -197,9 +195,7 @@ def letter_features(clean: str, noisy: str, lexicon: KnownWords, board: Layout |
     return {f"{way}.{name}": value for way, part in groups.items() for name, value in part.items()}
 
 
-def letter_looks(
-    clean: Sequence[str], noisy: Sequence[str], lexicon: KnownWords, board: Layout | None
-) -> dict[str, float]:
+def letter_looks(clean: Sequence[str], noisy: Sequence[str], lexicon: KnownWords, board: Layout | None) -> Named:
     """Error rates, the share of texts without a difference, and kinds of slips per 1,000 characters or words."""
     rows = [letter_features(before, after, lexicon, board) for before, after in zip(clean, noisy, strict=True)]
     letters, words = sum(row["text.size"] for row in rows), sum(row["word.size"] for row in rows)

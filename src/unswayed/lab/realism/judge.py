@@ -24,7 +24,6 @@ from unswayed.stats import Estimate, digest, interval, sign
 from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, layout_for
 
 Channel = Literal["typing", "speech"]
-CHANNELS: tuple[Channel, ...] = ("typing", "speech")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 # Written without spaces, or in blocks of several letters: neither way of counting fits them.
 _NEITHER = re.compile(r"[\u3040-\u30ff\uac00-\ud7af\u1100-\u11ff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff]")

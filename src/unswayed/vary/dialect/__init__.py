@@ -155,6 +155,11 @@ def after_space(s: Sentence, i: int) -> bool:
     return 0 < i < len(s.words) and s.gap(i) == " "
 
 
+def followed_by(s: Sentence, i: int, tags: tuple[str, ...]) -> bool:
+    """Does a word with one of these tags follow, with only a space between?"""
+    return s.tag_at(i + 1) in tags and after_space(s, i + 1)
+
+
 def apostrophe_of(s: Sentence) -> str:
     """The apostrophe that the text has."""
     return "’" if "’" in s.text else "'"

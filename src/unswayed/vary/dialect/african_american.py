@@ -14,6 +14,7 @@ from unswayed.vary.dialect import (
     after_space,
     apostrophe_of,
     drop_words,
+    followed_by,
     is_question,
     lemma_of,
     replace_word,
@@ -25,6 +26,7 @@ from unswayed.vary.words import cased, word_lists
 
 _IN = word_lists(files("unswayed.vary.dialect") / "data" / "african_american.toml")
 _NOUNS = ("NN", "NNS", "NNP")
+_DONE, _NOT_DONE = ("VBN", "VBD"), ("been", "had", "got", "done")  # tags of what is completed, and what never is
 _NEGATED = {"isn't", "aren't", "hasn't", "haven't"}
 
 
@@ -145,11 +147,8 @@ def no_inversion(s: Sentence) -> Iterator[Edits]:
 def existential_it(s: Sentence) -> Iterator[Edits]:
     """*there are five balls* → *it's five balls*; *there was a fire* → *it was a fire*."""
     for i in range(len(s.words) - 2):
-        if (
-            s.word_at(i) != "there"
-            or not after_space(s, i + 1)
-            or s.tag_at(i + 2) not in ("CD", "DT", "JJ", "NN", "NNS")
-        ):
+        there = s.word_at(i) == "there" and after_space(s, i + 1)
+        if not there or s.tag_at(i + 2) not in ("CD", "DT", "JJ", "NN", "NNS"):
             continue
         if s.word_at(i + 1) in ("is", "are"):
             whole = s.text[s.words[i].start : s.words[i].end]
@@ -244,20 +243,15 @@ class AfricanAmerican(FeatureOperator):
         "habitual be": habitual_be,
         "completive done": word_rule(  # *he has sold them* → *he done sold them*
             {"has": "done", "have": "done"},
-            lambda s, i: (
-                s.tag_at(i + 1) in ("VBN", "VBD")
-                and after_space(s, i + 1)
-                and _ends_subject(s, i - 1)
-                and s.word_at(i + 1) not in ("been", "had", "got", "done")
-            ),
+            lambda s, i: _ends_subject(s, i - 1) and followed_by(s, i, _DONE) and s.word_at(i + 1) not in _NOT_DONE,
         ),
         "remote past been": word_rule(  # *she has been working* → *she been working*
             {"has": "", "have": ""},
             lambda s, i: (
-                s.word_at(i + 1) == "been"
+                _ends_subject(s, i - 1)
+                and s.word_at(i + 1) == "been"
                 and after_space(s, i + 1)
                 and (s.tag_at(i + 2) in ("VBG", "IN", "JJ") or s.word_at(i + 2) in ("there", "here"))
-                and _ends_subject(s, i - 1)
             ),
         ),
         "gon' future": gon_future,
@@ -282,7 +276,7 @@ class AfricanAmerican(FeatureOperator):
             {"their": "they"}, lambda s, i: s.tag_at(i + 1) in ("NN", "NNS", "JJ")
         ),
         "demonstrative them": word_rule(  # *those shoes* → *them shoes*
-            {"those": "them"}, lambda s, i: s.tag_at(i + 1) == "NNS" and after_space(s, i + 1)
+            {"those": "them"}, lambda s, i: followed_by(s, i, ("NNS",))
         ),
         "y'all": yall,
         "'em": reduced_them,

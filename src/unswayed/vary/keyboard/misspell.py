@@ -27,11 +27,7 @@ def misspellings(word: str) -> tuple[str, ...]:
         return LISTED[word]
     if len(word) < 4 or len(word) > 30:
         return ()
-    found = {
-        word[: place.start()] + place.expand(new) + word[place.end() :]
-        for where, new in _RULES
-        for place in where.finditer(word)
-    }
+    found = {word[: m.start()] + m.expand(new) + word[m.end() :] for rule, new in _RULES for m in rule.finditer(word)}
     swapped = {word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(1, len(word) - 1)}
     return tuple(sorted((found or swapped) - {word}))
 

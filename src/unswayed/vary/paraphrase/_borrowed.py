@@ -375,9 +375,7 @@ def _with_values(other: GuessedText, own: GuessedText) -> str | None:
     return " ".join(new)
 
 
-def _common_patterns(
-    found: Iterable[list[GuessedText]],
-) -> list[tuple[frozenset[str], re.Pattern[str], GuessedText]]:
+def _common_patterns(found: Iterable[list[GuessedText]]) -> list[tuple[frozenset[str], re.Pattern[str], GuessedText]]:
     """Words around values that several texts have in common, the longest first, with the words that they need."""
     times: dict[tuple[tuple[str, str], ...], list[GuessedText]] = defaultdict(list)
     for row in (row for rows in found for row in rows if len(row.parts) > 1 and row.about):

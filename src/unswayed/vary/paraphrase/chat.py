@@ -82,8 +82,11 @@ class ChatParaphrase(Operator):
                 for i, output in zip(asked, outputs, strict=True):
                     if not output.ok or output.value is None:
                         continue  # the system will not rewrite this text
-                    counts, made[i] = self._read(paraphrases(output.value, self._n), texts[i], streams[i])
-                    if not counts:
+                    found, own = paraphrases(output.value, self._n), texts[i].text
+                    others = [other for other in found if _plain(other) != _plain(own)]
+                    if others:
+                        made[i] = whole_text(own, streams[i].choice(others), f"as {self._model} says it")
+                    elif not found:
                         open_texts.append(i)
         finally:
             self._rewriter.close()
@@ -100,12 +103,6 @@ class ChatParaphrase(Operator):
             if self._memory is None:
                 raise
             raise SystemBroken(f"{problem} What was answered is kept.") from problem
-
-    def _read(self, found: list[str], text: Text, rng: Stream) -> tuple[bool, Change | None]:
-        """Whether the answer counts, and the change that it makes, if any."""
-        others = [other for other in found if _plain(other) != _plain(text.text)]
-        change = whole_text(text.text, rng.choice(others), f"as {self._model} says it") if others else None
-        return bool(found), change
 
 
 def paraphrases(answer: Json, n: int) -> list[str]:

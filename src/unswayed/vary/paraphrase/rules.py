@@ -31,6 +31,7 @@ _MOVES = frozenset(("voice", "order"))  # these would carry labelled words along
 _OPEN = ("v", "a", "n", "r")
 _NOUNS = frozenset(("NN", "NNS", "NNP"))
 _BEFORE_VERBS = frozenset(("TO", "MD", "NNS", "PRP", "W"))
+_NOT_OR_DO = ("not", "n't", "did", "do", "does")
 _BEFORE_THIRD_PERSON = frozenset(("NNP", "PRP", "W", "RB"))
 _HELPERS = BE | HAVE | frozenset(("of", "by", "for", "after", "before", "from", "not"))
 _AUXILIARY = BE | HAVE | frozenset(("being", "having", "been", "get", "got"))
@@ -201,9 +202,7 @@ def _is_surely(words: Sequence[Word], i: int, kind: str) -> bool:
     if kind == "n":
         return before is None or before.tag not in ("VBG", "VBN")
     if kind == "v" and word.tag == "VB":
-        return before is not None and (
-            before.tag in _BEFORE_VERBS or before.lower in ("not", "n't", "did", "do", "does")
-        )
+        return before is not None and (before.tag in _BEFORE_VERBS or before.lower in _NOT_OR_DO)
     if kind == "v" and word.tag == "VBZ" and tagger().could_be(word.lower, "NNS"):
         return before is not None and before.tag in _BEFORE_THIRD_PERSON
     if kind == "v" and word.tag in ("VBN", "VBG") and after is not None and after.tag in _NOUNS:

@@ -57,11 +57,10 @@ class Seq2Seq(Operator):
         places.sort(key=lambda i: len(texts[i].text))  # texts of like length together
         outputs = ask(self.rewriter, [self._request(texts[i], streams[i]) for i in places])
         for i, output in zip(places, outputs, strict=True):
-            own = normal(texts[i].text)
-            others = [other for other in dict.fromkeys(output.value or ()) if normal(other) not in ("", own)]
+            own = texts[i].text
+            others = [other for other in dict.fromkeys(output.value or ()) if normal(other) not in ("", normal(own))]
             if others:
-                note = f"as {Path(self.folder).name} says it"
-                made[i] = whole_text(texts[i].text, streams[i].choice(others), note)
+                made[i] = whole_text(own, streams[i].choice(others), f"as {Path(self.folder).name} says it")
         return made
 
     def _request(self, text: Text, rng: Stream) -> Inputs:

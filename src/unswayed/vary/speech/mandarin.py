@@ -305,20 +305,9 @@ def other_writings(text: str) -> list[NumeralWriting]:
     return sorted(found)
 
 
-_CLASSED = (
-    "。！!",
-    "？?",
-    "；;",
-    "：:",
-    "，,",
-    "、",
-    "“”‘’\"'「」『』",
-    "《》〈〉",
-    "（）()【】[]{}",
-    " \u3000\t\u2003\xa0",
-    "·•",
-)
-_MARK_CLASS = {mark: kind for kind, marks in zip(MARKS, (*_CLASSED, "-—–….~～_"), strict=False) for mark in marks}
+_CLASSED = ["。！!", "？?", "；;", "：:", "，,", "、", "“”‘’\"'「」『』", "《》〈〉", "（）()【】[]{}"]
+_CLASSED += [" \u3000\t\u2003\xa0", "·•", "-—–….~～_"]  # in the order of `MARKS`
+_MARK_CLASS = {mark: kind for kind, marks in zip(MARKS, _CLASSED, strict=False) for mark in marks}
 SPOKEN = frozenset("%℃/+&")  # other marks that a recogniser may write; it knows no emoji and no asterisks
 
 
@@ -378,8 +367,7 @@ class Mandarin(Operator):
         if found is None:
             stream = rng.habit("who they are")
             stream.bits()  # not used any more; what follows it is
-            group = self._accent or stream.weighted(
-                list(profiles.GROUPS), [group.share for group in profiles.GROUPS.values()]
-            )
+            shares = {name: group.share for name, group in profiles.GROUPS.items()}
+            group = self._accent or stream.weighted(list(shares), list(shares.values()))
             found = self._speakers[rng.person] = MandarinSpeaker(profiles.new_speaker(self._people, group, stream))
         return found

@@ -166,9 +166,8 @@ class Embedded(Engine):
         found = self._initials.get(unit)
         if found is None:
             cut = unit not in self._lexicon.syllables
-            found = self._initials[unit] = frozenset(
-                self._lexicon.initials(unit, cut) | self._phrases.initials(unit, cut)
-            )
+            found = frozenset(self._lexicon.initials(unit, cut) | self._phrases.initials(unit, cut))
+            self._initials[unit] = found
         return found
 
     def _stretch_words(self, units: tuple[str, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
