@@ -32,10 +32,8 @@ _ERRORS = 4  # kinds of slips that are errors, wrong choices and wrong keys; the
 _LETTERS_SEEN, _LENGTH_SEEN = 0.85, 0.6  # how often left-over letters, and words of another length, are noticed
 _COMMON = 6.5  # log frequency of words that come to mind for another
 _LETTERS = "abcdefghjklmnopqrstwxyz"  # keys that stand for a word when pressed alone
-_STRAY_WEIGHTS = tuple(
-    {"d": 6.0, "s": 3.0, "l": 3.0, "y": 3.0, "a": 2.0, "m": 2.0, "w": 2.0, "z": 2.0, "h": 2.5}.get(c, 1.0)
-    for c in _LETTERS
-)
+_STRAY = {"d": 6.0, "s": 3.0, "l": 3.0, "y": 3.0, "a": 2.0, "m": 2.0, "w": 2.0, "z": 2.0, "h": 2.5}  # the others: 1
+_STRAY_WEIGHTS = tuple(_STRAY.get(c, 1.0) for c in _LETTERS)
 _LEFT_LETTERS = ("i", "u", "i", "u", "a", "h", "g", "e", "ing", "n")  # that come through before a word
 _SMALL_WORDS, _SMALL_WEIGHTS = "的和是在了就从到有与对也将日为", (8, 6, 6, 5, 3, 3, 2, 2, 2, 2, 2, 1, 1, 1, 1)
 _WHOLE = 2.0**53  # `bits() >> 11` of a stream is below a share of this as often as `random()` is below the share
@@ -54,7 +52,10 @@ _KEY_WEIGHTS = (0.27, 0.27, 0.17, 0.15, 0.05, 0.06, 0.03)
 _TWICE = 0.2  # share of slips that come as two
 _VOWELS = {"o": "ia", "i": "ouea", "u": "iae", "e": "aiu", "a": "euoi"}
 
-_Ladder = list[tuple[float, str]]  # kinds of slips with their chances, summed up
+_MERGED = re.compile(r"(?<=n)g|(?<=[zcs])h|(?<=[aeio])n(?!g)|[zcs](?!h)")  # sounds that some speakers merge
+_MERGED_INTO = {"g": ("", 2), "h": ("", 1), "n": ("ng", 2), "z": ("zh", 1), "c": ("ch", 1), "s": ("sh", 1)}
+
+_Ladder = tuple[float, list[tuple[float, str]]]  # kinds of slips with their chances, summed up; the sum, of `_WHOLE`
 _Part = tuple[str, list[str]]  # a run of Chinese characters and its words, or another character and none
 _Known = tuple[tuple[str, ...] | None, int]  # a word's syllables, and its class
 
@@ -75,15 +76,9 @@ def _slip_once(keys: str, rng: Stream) -> str:
     kind = rng.weighted(_KEY_SLIPS, _KEY_WEIGHTS)
     if kind == "sound":  # n for ng, z for zh, and back: a way of speaking rather than of moving the fingers
         ways = []
-        for i, c in enumerate(keys):
-            if c == "g" and i and keys[i - 1] == "n":
-                ways += [keys[:i] + keys[i + 1 :]] * 2
-            elif c == "h" and i and keys[i - 1] in "zcs":
-                ways.append(keys[:i] + keys[i + 1 :])
-            elif c == "n" and i and keys[i - 1] in "aeio" and keys[i + 1 : i + 2] != "g":
-                ways += [keys[: i + 1] + "g" + keys[i + 1 :]] * 2
-            elif c in "zcs" and keys[i + 1 : i + 2] != "h":
-                ways.append(keys[: i + 1] + "h" + keys[i + 1 :])
+        for found in _MERGED.finditer(keys):
+            new, times = _MERGED_INTO[found[0]]
+            ways += [keys[: found.start()] + new + keys[found.end() :]] * times
         return rng.choice(ways) if ways else keys
     if len(keys) < 2:
         return rng.choice(_near_keys(keys))
@@ -113,16 +108,11 @@ def _known_words(engine: ime.Engine) -> dict[str, _Known]:
 
 
 class _Hand(NamedTuple):
-    """A sitting with the chances of slips for each class of words, summed up: errors, and accidents.
-
-    The last two are the sums, as shares of `_WHOLE`.
-    """
+    """A sitting with the chances of slips for each class of words: errors, and accidents, and how likely all are."""
 
     sitting: profiles.Sitting
     errors: list[_Ladder]
     accidents: list[_Ladder]
-    all_errors: list[float]
-    all_accidents: list[float]
 
 
 @lru_cache(1)
@@ -145,8 +135,9 @@ def _kin_words(word: str, by_end: bool) -> list[str]:
     return [word[:-2] + w for w in found]
 
 
-def _draw_kind(steps: _Ladder, rng: Stream) -> str:
+def _draw_kind(ladder: _Ladder, rng: Stream) -> str:
     """A kind of slip, as likely as its step is high."""
+    steps = ladder[1]
     point = rng.random() * steps[-1][0]
     for total, kind in steps:
         if point < total:
@@ -165,9 +156,9 @@ class PinyinTypist:
             ladders: list[list[_Ladder]] = []
             for kinds in (profiles.WORD_KINDS[:_ERRORS], profiles.WORD_KINDS[_ERRORS:]):
                 by_class = zip(*(profile.rates(sitting, kind) for kind in kinds), strict=True)
-                ladders.append([list(zip(accumulate(chances), kinds, strict=True)) for chances in by_class])
-            sums = [[steps[-1][0] * _WHOLE for steps in its] for its in ladders]
-            self._hands.append(_Hand(sitting, ladders[0], ladders[1], sums[0], sums[1]))
+                steps = [[*zip(accumulate(chances), map(str, kinds), strict=True)] for chances in by_class]
+                ladders.append([(its[-1][0] * _WHOLE, its) for its in steps])
+            self._hands.append(_Hand(sitting, *ladders))
         self._rows = list(accumulate(s.rows for s in profile.sittings))
         self._known = _known_words(engine)
         self._memory = profile.memory * _WHOLE
@@ -214,7 +205,7 @@ class PinyinTypist:
             syllables, c = found
             if syllables:
                 rote = first >> 11 < memory
-                if (second if rote else bits()) >> 11 < hand.all_errors[c] * haste:
+                if (second if rote else bits()) >> 11 < hand.errors[c][0] * haste:
                     way = rng
                     if rote:
                         way = rng.moment(word)
@@ -222,7 +213,7 @@ class PinyinTypist:
                     if not rote or way.random() >= _SAME_AGAIN:
                         way = rng.habit(word) if rng.random() < _USUAL_WAY else rng
                     kind = _draw_kind(hand.errors[c], way)
-                elif bits() >> 11 < hand.all_accidents[c] * haste:
+                elif bits() >> 11 < hand.accidents[c][0] * haste:
                     kind, way = _draw_kind(hand.accidents[c], rng), rng
                 else:
                     at += len(word)

@@ -120,17 +120,12 @@ class Layout:
         self.keys = {key: tuple(keys[key]) for key in sorted(keys, key=lambda k: (key_row(k), k))}
         self.dead = dead
         self._begun = {typed[:n] for typed in dead for n in range(1, len(typed))}
-        self._direct: dict[str, tuple[Stroke, ...]] = {}
-        for level in range(4):
-            for key, written in self.keys.items():
-                if level < len(written) and written[level] and written[level] + " " not in dead:
-                    self._direct.setdefault(written[level], (Stroke(key, level),))
-        self._silent = {written[0]: Stroke(key) for key, written in self.keys.items()}
-        for level in range(3, -1, -1):
-            self._silent |= {w[level]: Stroke(key, level) for key, w in self.keys.items() if level < len(w)}
-        self._dead_for: dict[str, str] = {}
-        for typed, char in sorted(dead.items(), key=lambda pair: len(pair[0])):
-            self._dead_for.setdefault(char, typed)
+        each = [(w, Stroke(k, n)) for n in range(4) for k, levels in self.keys.items() for w in levels[n : n + 1]]
+        # Where several strokes write the same, the one of the lowest level counts, and the first key; the last if dead.
+        self._direct = {w: (stroke,) for w, stroke in reversed(each) if w and w + " " not in dead}
+        self._silent = dict(sorted(each, key=lambda pair: -pair[1].level))
+        shortest_last = sorted(dead.items(), key=lambda pair: len(pair[0]))[::-1]
+        self._dead_for = {char: typed for typed, char in shortest_last}
         self._known: dict[str, tuple[Stroke, ...] | None] = {}
         self._near: dict[str, tuple[str, ...]] = {}
 
@@ -148,7 +143,7 @@ class Layout:
     def strokes(self, char: str) -> tuple[Stroke, ...] | None:
         """The strokes that write a character: a key, dead keys and a key, or its parts; None if the layout has none."""
         if char not in self._known:
-            found = self._direct.get(char)
+            found: tuple[Stroke, ...] | None = self._direct.get(char)
             silent = [self._silent.get(part) for part in self._dead_for.get(char, "")]
             if not found and silent and all(silent):
                 found = tuple(stroke for stroke in silent if stroke)
