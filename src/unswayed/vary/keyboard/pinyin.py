@@ -127,14 +127,6 @@ def _words_by_ends() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     return ends
 
 
-@lru_cache(50_000)
-def _kin_words(word: str, by_end: bool) -> list[str]:
-    """Common words that share the first characters of a word, or the last one: 机构 for 机制, 设备 for 装备."""
-    table = _words_by_ends()[1 if by_end else 0]
-    found = [w for w in table.get(word[-1] if by_end else word[-2], []) if w != word[-2:]][:_MAX_OFFERS]
-    return [word[:-2] + w for w in found]
-
-
 def _draw_kind(ladder: _Ladder, rng: Stream) -> str:
     """A kind of slip, as likely as its step is high."""
     steps = ladder[1]
@@ -340,8 +332,11 @@ class PinyinTypist:
                 return rng.weighted(_SMALL_WORDS, _SMALL_WEIGHTS)
             keys = rng.choice(_LETTERS) if way < 0.75 else slip_keys(slip_keys(syllables[0], rng), rng)
             return self._choose(word, keys, rng)
-        if way < 0.4 and (others := _kin_words(word, rng.random() < 0.35)):
-            return others[int(rng.random() ** 2 * len(others))]
+        if way < 0.4:  # 机构 for 机制, or 设备 for 装备
+            by_end = rng.random() < 0.35
+            kin = _words_by_ends()[by_end].get(word[-1] if by_end else word[-2], [])
+            if others := [other for other in kin if other != word[-2:]][:_MAX_OFFERS]:
+                return word[:-2] + others[int(rng.random() ** 2 * len(others))]
         if way < 0.55:
             at = rng.below(len(word))
             return word[:at] + self._choose(word[at], rng.choice(_LETTERS), rng)[:1] + word[at + 1 :]
@@ -442,10 +437,4 @@ class Pinyin(Operator):
             engine = rng.dealt(self._engines, "engine")
             found = [PinyinTypist(profiles.new_typist(its, rng), engine) for its in self._registers]
             self._typists[rng.person] = found
-        return found[_nearest(length, tuple([typist.profile.length for typist in found]))]
-
-
-@lru_cache(1024)  # texts have few lengths
-def _nearest(length: int, lengths: tuple[float, ...]) -> int:
-    """Which of these lengths is by its log the nearest."""
-    return min(range(len(lengths)), key=lambda n: abs(log(lengths[n] / (length + 1))))
+        return min(found, key=lambda typist: abs(log(typist.profile.length / (length + 1))))

@@ -38,11 +38,6 @@ class Reframed(NamedTuple):
     kind: str
 
 
-def _frames(rows: Iterable[str]) -> list[Frame]:
-    parts = [row.split(":") for row in rows]
-    return [Frame(said, takes[0] if takes else "", float(weight)) for said, *takes, weight in parts]
-
-
 def _any_of(words: Iterable[str]) -> re.Pattern[str]:
     listed = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
     return re.compile(rf"(?<![\w'])(?:{listed})(?![\w'])", re.I)
@@ -50,7 +45,12 @@ def _any_of(words: Iterable[str]) -> re.Pattern[str]:
 
 KINDS = ("borrowed", "frame", "order", "words", "polite", "short")
 _DATA = tomllib.loads((files("unswayed.vary.paraphrase") / "data" / "commands.toml").read_text("utf-8"))
-_FRAMES = {name: _frames(_DATA[name]) for name in ("see", "told", "have", "exist", "order", "wish", "know", "ends")}
+_FRAMES = {
+    name: [
+        Frame(said, "".join(takes), float(weight)) for said, *takes, weight in (row.split(":") for row in _DATA[name])
+    ]
+    for name in ("see", "told", "have", "exist", "order", "wish", "know", "ends")
+}
 _DOABLE = frozenset(_DATA["doable"].split())
 _WORDS = {old.removesuffix("/V"): new.split("|") for old, new in _DATA["words"].items()}
 _VERBS = frozenset(old.removesuffix("/V") for old in _DATA["words"] if old.endswith("/V"))

@@ -8,12 +8,12 @@ from typing import Any
 
 from unswayed.base.errors import UsageError
 from unswayed.base.ids import content_id
-from unswayed.base.seeds import Stream, Streams
+from unswayed.base.seeds import Streams
 from unswayed.base.values import Inputs, Json
 from unswayed.systems.asking import ask
 from unswayed.systems.opening import open_system
 from unswayed.systems.rewrite import Rewriter, weights_id
-from unswayed.vary.operator import Change, Operator, Text, Texts, in_params, whole_text
+from unswayed.vary.operator import Change, Operator, Texts, in_params, whole_text
 from unswayed.vary.words import normal
 
 
@@ -55,14 +55,14 @@ class Seq2Seq(Operator):
         made: list[Change | None] = [None] * len(texts)
         places = [i for i, text in enumerate(texts) if text.text.strip()]
         places.sort(key=lambda i: len(texts[i].text))  # texts of like length together
-        outputs = ask(self.rewriter, [self._request(texts[i], streams[i]) for i in places])
+        requests: list[Inputs] = []
+        for i in places:
+            seeds = ",".join(str(streams[i].bits()) for _ in range(self.n))
+            requests.append({"text": texts[i].text, "n": str(self.n), "language": texts[i].language, "seed": seeds})
+        outputs = ask(self.rewriter, requests)
         for i, output in zip(places, outputs, strict=True):
             own = texts[i].text
             others = [other for other in dict.fromkeys(output.value or ()) if normal(other) not in ("", normal(own))]
             if others:
                 made[i] = whole_text(own, streams[i].choice(others), f"as {Path(self.folder).name} says it")
         return made
-
-    def _request(self, text: Text, rng: Stream) -> Inputs:
-        seeds = ",".join(str(rng.bits()) for _ in range(self.n))
-        return {"text": text.text, "n": str(self.n), "language": text.language, "seed": seeds}

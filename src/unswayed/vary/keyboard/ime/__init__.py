@@ -40,7 +40,7 @@ class Engine:
     files: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, int], list[Candidate]] = {}
+        self._offers = lru_cache(MAX_CACHED_KEYS)(lambda keys, n: self._look_up(keys, n) if n and typable(keys) else [])
 
     @classmethod
     def open(cls) -> Self:
@@ -49,13 +49,7 @@ class Engine:
 
     def candidates(self, keys: str, n: int = 10) -> list[Candidate]:
         """At most `n` offers for these keys, best first. Keys are a to z and the apostrophe; others give none."""
-        found = self._known.get((keys, n))
-        if found is None:
-            found = self._look_up(keys, n) if n > 0 and typable(keys) else []
-            if len(self._known) >= MAX_CACHED_KEYS:
-                self._known.clear()
-            self._known[keys, n] = found
-        return found
+        return self._offers(keys, max(n, 0))
 
     def first(self, keys: str) -> Candidate | None:
         """The first offer for these keys, if there is one."""

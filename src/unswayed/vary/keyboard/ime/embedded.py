@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from operator import itemgetter
 from string import ascii_lowercase
@@ -36,8 +36,8 @@ class Embedded(Engine):
         super().__init__()
         self._lexicon, self._phrases = words, phrases
         self._stretch = lru_cache(_KEPT)(self._stretch_words)
-        self._firsts: dict[str, Candidate | None] = {}
-        self._initials: dict[str, frozenset[str]] = {}
+        self._first = lru_cache(MAX_CACHED_KEYS)(self._look_up_first)
+        self._known_initials = cache(self._look_up_initials)
         # What it costs to read keys as one unit, a syllable or letters that stand for one; 0 if a syllable begins so.
         begun = {syllable[:end]: 0.0 for syllable in words.syllables for end in range(1, len(syllable))}
         letters = [*(c for c in ascii_lowercase if c not in "iuv"), "zh", "ch", "sh"]
@@ -55,15 +55,11 @@ class Embedded(Engine):
         return cls(lexicon(), Lexicon.read(files("unswayed.vary.keyboard") / "data" / "phrases.txt.gz"))
 
     def first(self, keys: str) -> Candidate | None:
-        if keys not in self._firsts:
-            if len(self._firsts) >= MAX_CACHED_KEYS:
-                self._firsts.clear()
-            self._firsts[keys] = self._look_up_first(keys) if typable(keys) else None
-        return self._firsts[keys]
+        return self._first(keys)
 
     def _look_up_first(self, keys: str) -> Candidate | None:
         """What `_look_up` puts first, without the rest of its list."""
-        readings = self._readings(keys)
+        readings = self._readings(keys) if typable(keys) else []
         best = self._best(readings)
         if best is None:
             return next(iter(self._look_up(keys, 1)), None) if readings else None
@@ -161,14 +157,10 @@ class Embedded(Engine):
                             reached.append((before + score - _WORD_COST, text + word))
         return _level(beams[-1])
 
-    def _known_initials(self, unit: str) -> frozenset[str]:
+    def _look_up_initials(self, unit: str) -> frozenset[str]:
         """The first letters of the syllables that follow a unit in words."""
-        found = self._initials.get(unit)
-        if found is None:
-            cut = unit not in self._lexicon.syllables
-            found = frozenset(self._lexicon.initials(unit, cut) | self._phrases.initials(unit, cut))
-            self._initials[unit] = found
-        return found
+        cut = unit not in self._lexicon.syllables
+        return frozenset(self._lexicon.initials(unit, cut) | self._phrases.initials(unit, cut))
 
     def _stretch_words(self, units: tuple[str, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
         """The words that these units may stand for, best first: the likeliest few, which are equally likely, and all."""
