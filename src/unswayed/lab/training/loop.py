@@ -281,8 +281,7 @@ class TuningLoop(Loop):
 
     def collated(self, chosen: list[int]) -> tuple[Any, Any]:
         lessons = [self._lessons[i] for i in chosen]
-        batch = self.course.system.padded([lesson.row for lesson in lessons])
-        return batch, self.course.targets(lessons, batch["input_ids"].shape[1])
+        return self.course.system.padded([lesson.row for lesson in lessons]), self.course.targets(lessons)
 
     def score(self, network: Any) -> float:
         network.eval()

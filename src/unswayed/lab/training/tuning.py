@@ -50,11 +50,11 @@ class Lesson(NamedTuple):
     """An encoded text, or a window of it, and what is to be learnt from it."""
 
     row: dict[str, list[int]]
-    gold: Any
+    gold: dict[str, Any]  # a number or a list of them, by the name that the model's loss knows it by
 
 
 class Course(Generic[S]):
-    """What one kind of system learns. Extend with lessons, their targets as the model takes them, and a score."""
+    """What one kind of system learns. Extend with lessons and a score."""
 
     outputs: ClassVar[int | None] = None  # of a new head, where that is not the number of labels
 
@@ -69,9 +69,18 @@ class Course(Generic[S]):
     def lessons(self, number: int, example: Example) -> list[Lesson]:
         raise NotImplementedError
 
-    def targets(self, lessons: Sequence[Lesson], width: int) -> dict[str, Any]:
-        """The golds as tensors, for inputs that are padded to this width."""
-        raise NotImplementedError
+    def targets(self, lessons: Sequence[Lesson]) -> dict[str, Any]:
+        """The golds as tensors; what is beyond the end of a shorter one is not looked at."""
+        import torch
+
+        found = {}
+        for name in lessons[0].gold:
+            golds = [lesson.gold[name] for lesson in lessons]
+            if isinstance(golds[0], list):
+                width = max(map(len, golds))
+                golds = [[*gold, *[_IGNORED] * (width - len(gold))] for gold in golds]
+            found[name] = torch.tensor(golds)
+        return found
 
     def score(self, dev: Sequence[Example]) -> float:
         """How well the model does, from 0 to 1: the share of examples that it answers right."""
@@ -94,12 +103,8 @@ class ClassifyCourse(Course[HfClassifier]):
         return sorted({cls.label(example) for example in examples})
 
     def lessons(self, number: int, example: Example) -> list[Lesson]:
-        return [Lesson(self.system.encoded(example.inputs), self.system.labels.index(self.label(example)))]
-
-    def targets(self, lessons: Sequence[Lesson], width: int) -> dict[str, Any]:
-        import torch
-
-        return {"labels": torch.tensor([lesson.gold for lesson in lessons])}
+        gold = {"labels": self.system.labels.index(self.label(example))}
+        return [Lesson(self.system.encoded(example.inputs), gold)]
 
     def is_right(self, example: Example, answer: Any) -> bool:
         return bool(answer == self.label(example))
@@ -120,11 +125,8 @@ class TagCourse(Course[HfTagger]):
             for n, piece in enumerate(window.firsts):
                 if piece is not None:
                     gold[piece] = self.system.labels.index(tags[window.start + n])
-            found.append(Lesson(window.row, gold))
+            found.append(Lesson(window.row, {"labels": gold}))
         return found
-
-    def targets(self, lessons: Sequence[Lesson], width: int) -> dict[str, Any]:
-        return {"labels": padded_labels([lesson.gold for lesson in lessons], width)}
 
     def score(self, dev: Sequence[Example]) -> float:
         pairs = [tokens_and_tags(example) for example in dev]
@@ -148,14 +150,10 @@ class ReadCourse(Course[HfReader]):
             places = list(enumerate(window.places))
             first = next((n for n, place in places if place and place[0] <= start < place[1]), None)
             last = next((n for n, place in places if place and place[0] < end <= place[1]), None)
-            found.append(Lesson(window.row, (0, 0) if first is None or last is None else (first, last)))
+            whole = first is not None and last is not None
+            gold = {"start_positions": first if whole else 0, "end_positions": last if whole else 0}
+            found.append(Lesson(window.row, gold))
         return found
-
-    def targets(self, lessons: Sequence[Lesson], width: int) -> dict[str, Any]:
-        import torch
-
-        starts, ends = (torch.tensor([lesson.gold[side] for lesson in lessons]) for side in (0, 1))
-        return {"start_positions": starts, "end_positions": ends}
 
     def is_right(self, example: Example, answer: Any) -> bool:
         return answer in {gold["text"] for gold in example.gold["answers"]}
@@ -170,20 +168,18 @@ class WriteCourse(Course[HfSeq2Seq]):
             gold = gold["answers"][0]["text"] if "answers" in gold else gold["sql"]
         text = self.system.cut_text(str(gold[0] if isinstance(gold, list) else gold))
         target = self.system.tokenizer(text_target=text, truncation=True, max_length=self.system.room)["input_ids"]
-        return [Lesson(self.system.encoded(example.inputs), target)]
-
-    def targets(self, lessons: Sequence[Lesson], width: int) -> dict[str, Any]:
-        golds = [lesson.gold for lesson in lessons]
-        return {"labels": padded_labels(golds, max(map(len, golds)))}
+        return [Lesson(self.system.encoded(example.inputs), {"labels": target})]
 
     def score(self, dev: Sequence[Example]) -> float:
         """The probability of a right piece after the right ones before it, in the geometric mean."""
         lessons = [lesson for n, example in enumerate(dev) for lesson in self.lessons(n, example)]
         loss, count = 0.0, 0
-        for group in length_groups([len(lesson.row["input_ids"]) + len(lesson.gold) for lesson in lessons]):
-            chosen = [lessons[i] for i in group]
-            pieces = sum(len(lesson.gold) for lesson in chosen)
-            targets = beside(self.system.model, self.targets(chosen, 0))
+        sizes = [len(lesson.gold["labels"]) for lesson in lessons]
+        for group in length_groups(
+            [len(lesson.row["input_ids"]) + n for lesson, n in zip(lessons, sizes, strict=True)]
+        ):
+            chosen, pieces = [lessons[i] for i in group], sum(sizes[i] for i in group)
+            targets = beside(self.system.model, self.targets(chosen))
             out = self.system.model(**self.system.padded([lesson.row for lesson in chosen]), **targets)
             loss, count = loss + float(out.loss) * pieces, count + pieces
         return math.exp(-loss / max(count, 1))
@@ -210,13 +206,6 @@ def tokens_and_tags(example: Example) -> tuple[str, list[str]]:
         if inside is not None:
             tags[n] = f"{'B' if start <= inside.start else 'I'}-{inside.name}"
     return " ".join(text[a:b] for a, b in words), tags
-
-
-def padded_labels(rows: Sequence[Sequence[int]], width: int) -> Any:
-    """Rows of labels as one tensor; what is beyond a row's end is not looked at."""
-    import torch
-
-    return torch.tensor([[*row, *[_IGNORED] * (width - len(row))] for row in rows])
 
 
 def tune_model(
