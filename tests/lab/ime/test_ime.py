@@ -11,18 +11,18 @@ from hypothesis import given, settings, strategies as st
 
 from unswayed.base.errors import UnknownName
 from unswayed.vary.keyboard import ime
-from unswayed.vary.keyboard.ime import EngineMissing, engines, open_engine, typable
+from unswayed.vary.keyboard.ime import EngineMissing, engines, is_typable, open_engine
 
 
 @pytest.fixture(params=engines.names(), scope="module")
-def method(request: pytest.FixtureRequest) -> ime.Engine:
+def method(request: pytest.FixtureRequest) -> ime.PinyinEngine:
     lacks = ime.missing_file(request.param)
     if lacks:
         pytest.skip(f"no {lacks} here; install it with: {ime.install_line(request.param)}")
     return open_engine(request.param)
 
 
-def test_it_knows_common_words(method: ime.Engine) -> None:
+def test_it_knows_common_words(method: ime.PinyinEngine) -> None:
     assert method.candidates("beijing", 5)[0] == ("北京", 7)
     assert "事实" in [c.text for c in method.candidates("shishi", 8)]
     assert method.candidates("woxihuanpingguo", 1)[0] == ("我喜欢苹果", 15)
@@ -30,13 +30,13 @@ def test_it_knows_common_words(method: ime.Engine) -> None:
     assert method.rank("背景", ("bei", "jing")) > 0
 
 
-def test_letters_stand_for_syllables(method: ime.Engine) -> None:
+def test_letters_stand_for_syllables(method: ime.PinyinEngine) -> None:
     offered = method.candidates("bj", 30)
     assert "北京" in [c.text for c in offered]
     assert all(1 <= c.used <= 2 for c in offered)
 
 
-def test_what_was_asked_before_changes_nothing(method: ime.Engine) -> None:
+def test_what_was_asked_before_changes_nothing(method: ime.PinyinEngine) -> None:
     keys = ["huabei", "sq", "yjl", "xian", "zenm", "licheng"]
     first = {k: method._look_up(k, 10) for k in keys}
     for k in ["shenqing", "sq", *reversed(keys)]:
@@ -44,9 +44,9 @@ def test_what_was_asked_before_changes_nothing(method: ime.Engine) -> None:
     assert {k: method._look_up(k, 10) for k in keys} == first
 
 
-def test_odd_keys_give_nothing(method: ime.Engine) -> None:
+def test_odd_keys_give_nothing(method: ime.PinyinEngine) -> None:
     for keys in ("", "'", "a'", "'a", "a''b", "花", "A", "a1", "a b", "a\0b", "x" * 61):
-        assert not typable(keys)
+        assert not is_typable(keys)
         assert method.candidates(keys) == []
     assert method.candidates("beijing", 0) == []
 
@@ -78,7 +78,7 @@ _KEYS = st.one_of(
 
 @given(keys=_KEYS)
 @settings(max_examples=60, deadline=None)
-def test_any_keys_are_survived(method: ime.Engine, keys: str) -> None:
+def test_any_keys_are_survived(method: ime.PinyinEngine, keys: str) -> None:
     for text, used in method.candidates(keys, 10):
         assert text
         assert 0 < used <= len(keys)
@@ -92,7 +92,9 @@ def test_ambiguous_runs_do_not_abort_google() -> None:
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_the_process_ends_well_and_leaves_nothing(method: ime.Engine, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_process_ends_well_and_leaves_nothing(
+    method: ime.PinyinEngine, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     place = tmp_path_factory.mktemp("tmp")
     code = (
         "from unswayed.vary.keyboard.ime import open_engine; "

@@ -14,7 +14,7 @@ from unswayed.base.errors import StoredFileError, SystemBroken, UsageError
 from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example, Variant
 from unswayed.vary.engine import Variation, describe_operator, vary
-from unswayed.vary.paraphrase.chat import paraphrases
+from unswayed.vary.paraphrase.chat import read_paraphrases
 
 Make = Callable[..., Any]
 
@@ -77,12 +77,12 @@ def test_seeds_and_draws_ask_anew_and_the_same_plan_the_same(scripted: Make) -> 
     ],
 )
 def test_answers_are_checked(answer: str, found: list[str]) -> None:
-    assert paraphrases(answer, 2) == found
+    assert read_paraphrases(answer, 2) == found
 
 
 @given(st.text(), st.integers(1, 5))
 def test_no_answer_breaks_it(answer: str, n: int) -> None:
-    assert len(paraphrases(answer, n)) <= n
+    assert len(read_paraphrases(answer, n)) <= n
 
 
 def test_a_bad_answer_is_asked_for_again_and_the_text_left_alone_in_the_end(scripted: Make) -> None:

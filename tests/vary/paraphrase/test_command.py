@@ -14,7 +14,7 @@ from unswayed.base.values import Example
 from unswayed.vary.engine import Variation, vary
 from unswayed.vary.operator import Text
 from unswayed.vary.paraphrase._borrowed import LabelledRows, UnlabelledRows, edits_between
-from unswayed.vary.paraphrase.command import Command, embedded, reframings
+from unswayed.vary.paraphrase.command import Command, embed_question, other_frames
 from unswayed.vary.sentence import sentences
 
 NAME = "paraphrase/command"
@@ -57,12 +57,12 @@ def test_frames(text: str, among: str) -> None:
     ],
 )
 def test_questions_after_tell_me(question: str, straight: str | None) -> None:
-    found = embedded(sentences(question)[0])
+    found = embed_question(sentences(question)[0])
     assert (found and found.new) == straight
 
 
 def test_a_title_is_not_asked_about() -> None:
-    [way] = reframings(sentences("show me the movie titanic")[0], "show me the movie titanic")
+    [way] = other_frames(sentences("show me the movie titanic")[0], "show me the movie titanic")
     assert not any(frame.said.startswith("what") for frame in way.frames)
 
 

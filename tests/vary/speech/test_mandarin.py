@@ -19,8 +19,8 @@ from unswayed.vary.speech._mandarin_recogniser import (
     SimulatedRecogniser,
     Syllable,
     all_syllables,
-    follows,
-    pronounced,
+    follow_bonus,
+    pronounce_word,
     split_syllable,
 )
 from unswayed.vary.speech.mandarin import (
@@ -60,9 +60,9 @@ def test_syllables_have_an_initial_and_a_final(plain: str, parts: tuple[str, str
 
 
 def test_words_are_pronounced_with_tones() -> None:
-    assert pronounced("花呗") == (Syllable("hua", 1), Syllable("bei", 5))
-    assert pronounced("银行") == (Syllable("yin", 2), Syllable("hang", 2))
-    assert pronounced("們") is None
+    assert pronounce_word("花呗") == (Syllable("hua", 1), Syllable("bei", 5))
+    assert pronounce_word("银行") == (Syllable("yin", 2), Syllable("hang", 2))
+    assert pronounce_word("們") is None
 
 
 def test_the_ear_hears_likely_sounds_first() -> None:
@@ -88,19 +88,19 @@ def test_accents_merge_what_their_region_merges() -> None:
 def test_the_recogniser_writes_words_that_sound_alike() -> None:
     """生力军 is not a word that is often said: what comes out is, and in nearly the same sounds."""
     recogniser = SimulatedRecogniser(Ear(speakers().people[1].heard))
-    heard = pronounced("生力军")
+    heard = pronounce_word("生力军")
     assert heard
     made = {recogniser.misheard("生力军", heard, "振兴", "", SEEDS.stream(str(i), 0)) for i in range(20)}
     assert "生力军" not in made
     assert all(len(text) == 3 for text in made)
-    alike = [p for text in made for p in zip(pronounced(text) or (), heard, strict=False)]
+    alike = [p for text in made for p in zip(pronounce_word(text) or (), heard, strict=False)]
     assert sum(split_syllable(a.plain)[0] == split_syllable(b.plain)[0] for a, b in alike) > len(alike) / 2
 
 
 def test_words_that_follow_each_other_are_likelier() -> None:
-    assert follows("中华人民共和国", "主席") > 2
-    assert follows("主席", "中华人民共和国") == 0
-    assert follows("", "的") == follows("的", "") == 0
+    assert follow_bonus("中华人民共和国", "主席") > 2
+    assert follow_bonus("主席", "中华人民共和国") == 0
+    assert follow_bonus("", "的") == follow_bonus("的", "") == 0
 
 
 @pytest.mark.parametrize(

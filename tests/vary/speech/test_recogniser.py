@@ -23,8 +23,8 @@ from unswayed.vary.speech._mandarin_recogniser import (
     SimulatedRecogniser,
     Syllable,
     all_syllables,
-    follows,
-    pronounced,
+    follow_bonus,
+    pronounce_word,
     tone_table,
 )
 from unswayed.vary.speech.mandarin import Mandarin
@@ -88,8 +88,8 @@ def slow_misheard(ear: Ear, said: str, heard: tuple[Syllable, ...], before: str,
                 drawn = score - 0.5 * log(-log(rng.random() + 1e-12) + 1e-12)
                 if n == len(said):
                     drawn -= 1.3 * sum([a == b for a, b in zip(word, said[at:end], strict=True)])
-                beams[end] += [(s + drawn + 0.72 * follows(w, word), t + word, word) for s, t, w in here]
-    ends = [(score + 0.72 * follows(word, after), text) for score, text, word in beams[n] if text != said]
+                beams[end] += [(s + drawn + 0.72 * follow_bonus(w, word), t + word, word) for s, t, w in here]
+    ends = [(score + 0.72 * follow_bonus(word, after), text) for score, text, word in beams[n] if text != said]
     return max(ends)[1] if ends else ""
 
 
@@ -105,7 +105,7 @@ def test_nothing_that_could_win_is_left_out(
     words: list[str], around: tuple[str, str], ear: Ear, fewer: bool, seed: int
 ) -> None:
     said = "".join(words)[:6]
-    heard = pronounced(said)
+    heard = pronounce_word(said)
     assert heard
     heard = heard[:-1] if fewer else heard
     quick, slow = Seeds(seed, "r", 1).stream("a", 0), Seeds(seed, "r", 1).stream("a", 0)

@@ -18,7 +18,7 @@ from unswayed.systems import Recogniser, open_system
 from unswayed.systems.recognise import sherpa_files
 from unswayed.vary.engine import Variation, vary
 from unswayed.vary.speech import roundtrip
-from unswayed.vary.speech.roundtrip import Roundtrip, Voice, codes, new_voice, speak
+from unswayed.vary.speech.roundtrip import Roundtrip, Voice, new_voice, voice_codes, write_speech
 
 pytestmark = pytest.mark.skipif(not shutil.which("espeak-ng"), reason="needs espeak-ng: apt-get install espeak-ng")
 HOSTILE = ["", " ", "\n", "🙂🙃", "<speak>hi</speak>", "שלום", "a" * 300, "-v de", "\0x"]
@@ -51,7 +51,7 @@ def variants(texts: list[str], language: str = "en", draws: int = 1, **params: s
 def test_pocketsphinx_hears_what_espeak_says(tmp_path: Path) -> None:
     """The real thing, in English: plain words come through from a clear voice, and the golden example holds."""
     pytest.importorskip("pocketsphinx", reason="needs the extra speech")
-    speak("go to new york", Voice("en-us+f2", 147, 43), tmp_path / "x.wav")
+    write_speech("go to new york", Voice("en-us+f2", 147, 43), tmp_path / "x.wav")
     hear = open_recogniser("pocketsphinx", "en").hear
     assert hear(tmp_path / "x.wav") == "go to new york"
     before, after = Roundtrip.example
@@ -87,17 +87,17 @@ def test_any_text_can_be_spoken(ear: str) -> None:
 def test_the_same_voice_gives_the_same_bytes(tmp_path: Path) -> None:
     voice = Voice("en-us", 150, 50)
     for name in ("a.wav", "b.wav"):
-        speak("turn on the light", voice, tmp_path / name)
+        write_speech("turn on the light", voice, tmp_path / name)
     assert (tmp_path / "a.wav").read_bytes() == (tmp_path / "b.wav").read_bytes()
     streams = [Seeds(0, "x", 1).stream("e", draw).habit("voice") for draw in range(20)]
     assert len({new_voice("en", "", stream) for stream in streams}) > 15
 
 
 def test_languages_have_voices() -> None:
-    assert "en-us" in codes("en")
-    assert codes("zh") == codes("zh-CN") == ("cmn",)
+    assert "en-us" in voice_codes("en")
+    assert voice_codes("zh") == voice_codes("zh-CN") == ("cmn",)
     with pytest.raises(UsageError, match="no voice for the language 'tlh'"):
-        codes("tlh")
+        voice_codes("tlh")
 
 
 def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,11 +113,11 @@ def test_what_is_missing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(UsageError, match=r"no tokens\.txt in it"):
         open_recogniser(f"sherpa:{tmp_path}", "en")
     with pytest.raises(UsageError, match="can't speak as 'nobody'"):
-        speak("hello", Voice("nobody", 150, 50), tmp_path / "x.wav")
+        write_speech("hello", Voice("nobody", 150, 50), tmp_path / "x.wav")
     monkeypatch.setenv("PATH", str(tmp_path))
-    roundtrip._program.cache_clear()
+    roundtrip._find_program.cache_clear()
     with pytest.raises(UsageError, match="apt-get install espeak-ng"):
-        roundtrip._program()
+        roundtrip._find_program()
 
 
 @pytest.mark.parametrize(("package", "spec"), [("faster_whisper", "whisper"), ("sherpa_onnx", "sherpa")])

@@ -12,7 +12,7 @@ STEADY_SHAPE = 50.0  # shape of a gamma that hardly varies
 _HASTE_STEPS = 256  # of the list that haste is drawn from
 
 
-class Tally:
+class EventCounts:
     """Events by name, and the places where they could have been."""
 
     def __init__(self) -> None:

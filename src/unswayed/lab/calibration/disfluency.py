@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from unswayed.base.errors import UsageError
-from unswayed.lab.calibration import Tally
+from unswayed.lab.calibration import EventCounts
 from unswayed.vary import disfluencies as repairs
 from unswayed.vary.english import tagged
 
@@ -18,7 +18,7 @@ _MIN_REPAIRS = 50  # that a fit needs
 _MORE_AGAIN, _MORE_ARTICLES = 1.5, 2.0
 
 
-class _RepairCounts(Tally):
+class _RepairCounts(EventCounts):
     """What was seen in texts with a repair.
 
     The events are repairs of phrases, words said again before them, articles that these get, and capitals; restarts
@@ -92,16 +92,16 @@ def fit_disfluency(clean: Sequence[str], real: Sequence[str]) -> repairs.Disflue
     total = counts.kinds.total()
     if total < _MIN_REPAIRS:
         raise UsageError(f"A fit needs {_MIN_REPAIRS} texts with a repair. {total} of {len(clean)} have one.")
-    openings = {first: _common(found) for first, found in sorted(counts.openings.items())}
-    openings["*"] = _common(sum(counts.openings.values(), Counter()))
+    openings = {first: _frequent_only(found) for first, found in sorted(counts.openings.items())}
+    openings["*"] = _frequent_only(sum(counts.openings.values(), Counter()))
 
     def corrected(name: str, more: float) -> float:
         return min(1, more * counts.seen[name] / max(1, counts.places[name]))
 
     return repairs.Disfluencies(
         {kind: counts.kinds[kind] / total for kind in repairs.KINDS},
-        {kind: _common(counts.cues[kind], 1) for kind in repairs.KINDS},
-        {word: _common(found) for word, found in sorted(counts.commas.items()) if found.total() >= _MIN_REPAIRS},
+        {kind: _frequent_only(counts.cues[kind], 1) for kind in repairs.KINDS},
+        {word: _frequent_only(found) for word, found in sorted(counts.commas.items()) if found.total() >= _MIN_REPAIRS},
         {kind: counts.share(f"phrase/{kind}") for kind in repairs.PHRASE_KINDS},
         {kind: corrected(f"again/{kind}", _MORE_AGAIN) for kind in repairs.PHRASE_KINDS},
         {kind: dict(sorted(found.items())) for kind, found in sorted(counts.lengths.items())},
@@ -114,5 +114,5 @@ def fit_disfluency(clean: Sequence[str], real: Sequence[str]) -> repairs.Disflue
     )
 
 
-def _common(found: Mapping[str, int], least: int = _RARE) -> dict[str, int]:
+def _frequent_only(found: Mapping[str, int], least: int = _RARE) -> dict[str, int]:
     return {said: n for said, n in sorted(found.items(), key=lambda pair: (-pair[1], pair[0])) if n >= least}

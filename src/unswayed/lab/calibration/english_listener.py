@@ -16,7 +16,7 @@ from rapidfuzz.distance import Levenshtein
 
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
-from unswayed.lab.calibration import Tally, cheapest_path, gamma_steps, round_numbers
+from unswayed.lab.calibration import EventCounts, cheapest_path, gamma_steps, round_numbers
 from unswayed.vary.people import ACCENTS, COMMON_RANK, LISTENER_CLASSES, NUMBER, ListenerProfile, raisable
 from unswayed.vary.speech import english
 from unswayed.vary.speech._english_lattice import lattice
@@ -66,7 +66,7 @@ class TranscriptCounts:
     longer: int = 0  # sounds that were written
     apart: float = 0.0  # sounds that differ
     marks: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # what is written for a pause
-    writing: Tally = field(default_factory=Tally)  # places where something could be written otherwise
+    writing: EventCounts = field(default_factory=EventCounts)  # places where something could be written otherwise
 
 
 def count_transcripts(clean: Sequence[str], heard: Sequence[str]) -> TranscriptCounts:

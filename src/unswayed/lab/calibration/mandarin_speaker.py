@@ -14,12 +14,12 @@ import msgspec
 
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
-from unswayed.lab.calibration import Tally
+from unswayed.lab.calibration import EventCounts
 from unswayed.vary.chinese import han, lexicon
 from unswayed.vary.chinese_slips import blocks
 from unswayed.vary.people import SPOKEN_CLASSES, SpeakerProfile, spoken_class
 from unswayed.vary.speech import mandarin
-from unswayed.vary.speech._mandarin_recogniser import pronounced, split_syllable
+from unswayed.vary.speech._mandarin_recogniser import pronounce_word, split_syllable
 
 _WORD_PRIOR = 40.0  # words' worth of the speaker's mean rate that each class starts with
 _MARK_PRIOR = 5.0  # marks' worth of the chances below
@@ -31,7 +31,7 @@ _SAME = 0.6  # share of mishearings that repeat
 _PRIORS = {"spread": 10, "gap": 10, "shrink": 10, "grow": 10, "stray": 100, "clause": 20, "digits": 20}
 
 
-class SpeechCounts(Tally):
+class SpeechCounts(EventCounts):
     """What was seen in the pairs of one speaker, also the sounds that were heard, by what was said."""
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ def _count_block(seen: SpeechCounts, old: str, new: str) -> None:
         seen.add("shrink", len(new) < len(old))
     seen.add("grow", len(new) > len(old))
     if len(old) == len(new):
-        parts = [[pronounced(word) for word in lexicon().segment(text)] for text in (old, new)]
+        parts = [[pronounce_word(word) for word in lexicon().segment(text)] for text in (old, new)]
         if parts[0] and parts[1] and None not in parts[0] + parts[1]:
             for a, b in zip(*(chain.from_iterable(filter(None, its)) for its in parts), strict=True):
                 seen.heard[str(a.tone), str(b.tone)] += 1

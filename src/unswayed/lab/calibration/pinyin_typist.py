@@ -15,11 +15,11 @@ import msgspec
 
 from unswayed.base.edits import apply
 from unswayed.base.seeds import Seeds
-from unswayed.lab.calibration import Tally
+from unswayed.lab.calibration import EventCounts
 from unswayed.vary import people
 from unswayed.vary.chinese import han, lexicon
 from unswayed.vary.chinese_slips import Slip, slips
-from unswayed.vary.keyboard.ime import Engine
+from unswayed.vary.keyboard.ime import PinyinEngine
 from unswayed.vary.keyboard.pinyin import PinyinTypist
 
 _HAN = re.compile(r"[\u4e00-\u9fff]+")
@@ -39,7 +39,7 @@ _SELVES = 40  # people of one profile, so that the habits of none of them decide
 _GO_ON = ("select_full", "select_abbr", "input_full", "input_abbr", "omitted")  # slips that may run into the next word
 
 
-class SittingCounts(Tally):
+class SittingCounts(EventCounts):
     """What was seen in the texts of one sitting: marks that were lost, changed or added, and ends not typed."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class SittingCounts(Tally):
         return sum(n == 0 for _, n in self.numbers) / max(1, len(self.numbers))
 
 
-class TypingCounts(Tally):
+class TypingCounts(EventCounts):
     """What was seen in the pairs of one person.
 
     The events are slips over several words, by kind; omissions of whole words and choices of the first on the list,
@@ -92,7 +92,7 @@ class TypingCounts(Tally):
         return squares / max(1e-9, expected)
 
 
-def count_slips(clean: Rows, typed: Rows, engine: Engine, sittings: Sequence[int] = ()) -> TypingCounts:
+def count_slips(clean: Rows, typed: Rows, engine: PinyinEngine, sittings: Sequence[int] = ()) -> TypingCounts:
     """What differs between the texts and what was typed, explained and counted."""
     seated = sittings or [0] * len(clean)
     seen = TypingCounts(max(seated, default=0) + 1)
@@ -120,7 +120,7 @@ def _chinese_words(text: str) -> Iterator[tuple[int, str]]:
             at += len(word)
 
 
-def _count_text(seen: TypingCounts, here: SittingCounts, text: str, found: list[Slip], engine: Engine) -> None:
+def _count_text(seen: TypingCounts, here: SittingCounts, text: str, found: list[Slip], engine: PinyinEngine) -> None:
     here.numbers.append((len(text), len(found)))
     starts: dict[int, tuple[int, int]] = {}  # place of each word → its length and class
     for at, word in _chinese_words(text):
@@ -169,7 +169,7 @@ def _count_text(seen: TypingCounts, here: SittingCounts, text: str, found: list[
 
 
 def fit_pinyin_typist(
-    clean: Rows, typed: Rows, engine: Engine, sittings: Sequence[int] = (), rounds: int = 7
+    clean: Rows, typed: Rows, engine: PinyinEngine, sittings: Sequence[int] = (), rounds: int = 7
 ) -> people.TypistProfile:
     """The profile under which a typist with this engine makes these slips. A row holds the texts of one example.
 
@@ -248,9 +248,9 @@ def _correct_profile(
     """The profile moved towards one whose counts, as explained, are those that were seen."""
     shape: dict[str, list[float]] = {}  # how each kind falls on classes of words, moved, and 1 on average
     for kind in people.WORD_KINDS:
-        ratio = _ratio(seen.total(kind), made.total(kind))
+        ratio = _bounded_ratio(seen.total(kind), made.total(kind))
         moved = [
-            likelier * _ratio(seen.slips[kind, c] + 3, made.slips[kind, c] * ratio + 3) ** (0.7 * far)
+            likelier * _bounded_ratio(seen.slips[kind, c] + 3, made.slips[kind, c] * ratio + 3) ** (0.7 * far)
             for c, likelier in enumerate(profile.shape[kind])
         ]
         mean = sum(m * n for m, n in zip(moved, profile.words, strict=True)) / max(1, sum(profile.words))
@@ -261,15 +261,17 @@ def _correct_profile(
         much = made.share("parted") / (seen.share("parted") + 1e-3)
         memory = min(0.9, max(0.05, memory + far * (much - 1)))
 
-    def corrected(rate: float, name: str, both: tuple[Tally, Tally] = (seen, made), most: float = 0.95) -> float:
-        return float(min(most, rate * _ratio(both[0].seen[name] + 1, both[1].seen[name] + 1) ** far))
+    def corrected(
+        rate: float, name: str, both: tuple[EventCounts, EventCounts] = (seen, made), most: float = 0.95
+    ) -> float:
+        return float(min(most, rate * _bounded_ratio(both[0].seen[name] + 1, both[1].seen[name] + 1) ** far))
 
     def corrected_sitting(sitting: people.Sitting, wanted: SittingCounts, got: SittingCounts) -> people.Sitting:
         both, hasty = (wanted, got), (got.unchanged - wanted.unchanged) / (got.unchanged + 0.05)
         return msgspec.structs.replace(
             sitting,
             rates={
-                kind: rate * _ratio(wanted.sizes[kind] + _SMALL, got.sizes[kind] + _SMALL) ** far
+                kind: rate * _bounded_ratio(wanted.sizes[kind] + _SMALL, got.sizes[kind] + _SMALL) ** far
                 for kind, rate in sitting.rates.items()
             },
             lost={mark: corrected(rate, f"mark_lost/{mark}", both) for mark, rate in sitting.lost.items()},
@@ -286,12 +288,12 @@ def _correct_profile(
         pace=min(1.2, max(0.0, profile.pace + _STEP * far * (seen.spread - made.spread))),
         memory=memory,
         other=corrected(profile.other, "other", most=0.5),
-        whole=min(0.95, profile.whole * _ratio(seen.smoothed("whole"), made.smoothed("whole")) ** far),
-        first=min(0.95, profile.first * _ratio(seen.smoothed("first"), made.smoothed("first")) ** far),
-        missing=1 + (profile.missing - 1) * _ratio(seen.gap - 1, made.gap - 1) ** far,
+        whole=min(0.95, profile.whole * _bounded_ratio(seen.smoothed("whole"), made.smoothed("whole")) ** far),
+        first=min(0.95, profile.first * _bounded_ratio(seen.smoothed("first"), made.smoothed("first")) ** far),
+        missing=1 + (profile.missing - 1) * _bounded_ratio(seen.gap - 1, made.gap - 1) ** far,
         sittings=list(map(corrected_sitting, profile.sittings, seen.sittings, made.sittings)),
     )
 
 
-def _ratio(wanted: float, got: float) -> float:
+def _bounded_ratio(wanted: float, got: float) -> float:
     return min(2.0, max(0.5, (wanted + 0.5) / (got + 0.5)))

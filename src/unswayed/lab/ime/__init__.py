@@ -124,6 +124,6 @@ def count_used_keys(keys: str, text: str) -> int:
     return min(at, len(keys))
 
 
-def candidates(keys: str, texts: Iterable[str]) -> list[Candidate]:
+def as_candidates(keys: str, texts: Iterable[str]) -> list[Candidate]:
     """Offers of an engine that does not say how many keys each takes up."""
     return [Candidate(text, count_used_keys(keys, text)) for text in texts if text]

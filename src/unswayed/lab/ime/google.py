@@ -6,7 +6,7 @@ import ctypes as c
 
 from unswayed.lab.ime import Signatures, find_data_file, load_library, make_user_folder
 from unswayed.vary.chinese import lexicon
-from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing
+from unswayed.vary.keyboard.ime import Candidate, EngineMissing, PinyinEngine
 
 # Longer keys with many ways to read them, such as `ananananananananan`, make the decoder abort. Nobody types
 # so many before choosing; the rest stays to be typed.
@@ -20,7 +20,7 @@ _FUNCTIONS: Signatures = {
 }
 
 
-class Google(Engine):
+class Google(PinyinEngine):
     name = "google"
     packages = "libgooglepinyin0"
     files = ("lib/*/libgooglepinyin.so.0", "lib/*/googlepinyin/data/dict_pinyin.dat")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes as c
 
-from unswayed.lab.ime import Signatures, candidates, find_data_file, load_shim
-from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing
+from unswayed.lab.ime import Signatures, as_candidates, find_data_file, load_shim
+from unswayed.vary.keyboard.ime import Candidate, EngineMissing, PinyinEngine
 
 _FLAGS = ["-I/usr/include/LibIME", "-I/usr/include/Fcitx5/Utils", "-lIMEPinyin", "-lIMECore", "-lFcitx5Utils"]
 _FUNCTIONS: Signatures = {
@@ -14,7 +14,7 @@ _FUNCTIONS: Signatures = {
 }
 
 
-class LibIme(Engine):
+class LibIme(PinyinEngine):
     name = "libime"
     packages = (
         "g++ libboost-dev libfcitx5utils-dev libime-data libime-data-language-model libimecore-dev libimepinyin-dev"
@@ -31,4 +31,4 @@ class LibIme(Engine):
 
     def _look_up(self, keys: str, n: int) -> list[Candidate]:
         lines = self._lib.unswayed_candidates(self._handle, keys.encode(), n).decode("utf-8", "ignore")
-        return candidates(keys, lines.split("\n"))
+        return as_candidates(keys, lines.split("\n"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes as c
 
-from unswayed.lab.ime import Signatures, candidates, find_data_file, load_library, make_user_folder
-from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing
+from unswayed.lab.ime import Signatures, as_candidates, find_data_file, load_library, make_user_folder
+from unswayed.vary.keyboard.ime import Candidate, EngineMissing, PinyinEngine
 
 # Pinyin; letters may stand for syllables; `xian` may be xi'an. Not: adjusting to what was chosen before.
 _OPTIONS = 1 << 1 | 1 << 3 | 1 << 7 | 1 << 8
@@ -24,7 +24,7 @@ _FUNCTIONS: Signatures = {
 _SORT = 0x2 | 0x4 | 0x8 | 0x10  # by phrase length, pinyin length, frequency, with the whole sentence first
 
 
-class LibPinyin(Engine):
+class LibPinyin(PinyinEngine):
     name = "libpinyin"
     packages = "libpinyin15 libpinyin-data"
     files = ("lib/*/libpinyin.so.15", "lib/*/libpinyin/data/table.conf")
@@ -56,4 +56,4 @@ class LibPinyin(Engine):
             lib.pinyin_get_candidate(instance, i, c.byref(offer))
             lib.pinyin_get_candidate_string(instance, offer, c.byref(text))
             found.append((text.value or b"").decode("utf-8", "ignore"))
-        return candidates(keys, found)
+        return as_candidates(keys, found)

@@ -7,8 +7,8 @@ import ctypes as c
 from functools import cache
 from typing import Self
 
-from unswayed.lab.ime import Signatures, candidates, load_library, make_user_folder
-from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing
+from unswayed.lab.ime import Signatures, as_candidates, load_library, make_user_folder
+from unswayed.vary.keyboard.ime import Candidate, EngineMissing, PinyinEngine
 
 _SCHEMA = "pinyin_simp"
 _NAMES = ("distribution_name", "distribution_code_name", "distribution_version", "app_name")
@@ -47,7 +47,7 @@ _FUNCTIONS: Signatures = {
 }
 
 
-class Rime(Engine):
+class Rime(PinyinEngine):
     """Deploys its schema into a fresh user folder, with the user dictionary, its memory, switched off."""
 
     name = "rime"
@@ -92,4 +92,4 @@ class Rime(Engine):
             while len(found) < n and lib.RimeCandidateListNext(c.byref(offers)):
                 found.append(offers.candidate.text.decode("utf-8", "ignore"))
             lib.RimeCandidateListEnd(c.byref(offers))
-        return candidates(keys, found)
+        return as_candidates(keys, found)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes as c
 
-from unswayed.lab.ime import Signatures, candidates, load_shim, make_user_folder
-from unswayed.vary.keyboard.ime import Candidate, Engine, EngineMissing
+from unswayed.lab.ime import Signatures, as_candidates, load_shim, make_user_folder
+from unswayed.vary.keyboard.ime import Candidate, EngineMissing, PinyinEngine
 
 _FUNCTIONS: Signatures = {
     "unswayed_open": (c.c_int, [c.c_char_p]),
@@ -13,7 +13,7 @@ _FUNCTIONS: Signatures = {
 }
 
 
-class SunPinyin(Engine):
+class SunPinyin(PinyinEngine):
     name = "sunpinyin"
     packages = "g++ libsunpinyin-dev sunpinyin-data"
     files = ("bin/g++", "include/sunpinyin-2.0", "lib/*/sunpinyin/data/lm_sc.t3g")
@@ -25,4 +25,5 @@ class SunPinyin(Engine):
             raise EngineMissing(self.name, "its session can't be opened")
 
     def _look_up(self, keys: str, n: int) -> list[Candidate]:
-        return candidates(keys, self._lib.unswayed_candidates(keys.encode(), n).decode("utf-8", "ignore").split("\n"))
+        lines = self._lib.unswayed_candidates(keys.encode(), n).decode("utf-8", "ignore")
+        return as_candidates(keys, lines.split("\n"))

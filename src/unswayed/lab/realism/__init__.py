@@ -62,7 +62,7 @@ def read_aligned(path: str | Path, fields: Sequence[str] = ()) -> Aligned:
     return Aligned(rows, gold, ids if len(ids) == len(rows) == len(set(ids)) else [])
 
 
-def column(path: str, name: str, rows: Aligned) -> list[str]:
+def read_column(path: str, name: str, rows: Aligned) -> list[str]:
     """A field of a file's JSON lines, such as who typed each, for the rows that were read from it."""
     whole = read_aligned(path, [name])
     chosen = whole if len(whole.rows) == len(rows.rows) else whole.chosen(rows.ids)

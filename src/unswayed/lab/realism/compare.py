@@ -16,7 +16,7 @@ from unswayed.base.edits import apply
 from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Estimate, Inputs
-from unswayed.lab.realism import Aligned, column, read_versions
+from unswayed.lab.realism import Aligned, read_column, read_versions
 from unswayed.lab.realism.features import known_words, letter_looks
 from unswayed.lab.realism.judge import Channel, RealismJudge, TextScript, keyboard_of, script_of
 from unswayed.measure.files import distances
@@ -179,7 +179,7 @@ def realism(
     texts, typed = before.texts(), [person.texts() for person in people]
     made = [draw.texts() for draw in draws]
     script = script_of(texts, language, channel)
-    units = column(clean, by, before) if by else None
+    units = read_column(clean, by, before) if by else None
     each = None if units is None else [unit for unit, row in zip(units, before.rows, strict=True) for _ in row]
     judge = RealismJudge(texts, typed, seed, script.language, each, channel)
     found: dict[str, Any] = {
@@ -198,16 +198,16 @@ def realism(
             changes = zip(texts, operator.change_many(views, streams), strict=True)
             stressed = [apply(text, change.edits) if change else text for text, change in changes]
             found["baselines"][name] = judge.against_people([stressed])
-    found["looks"] = {"human": _describe(script, texts, typed), "simulated": _describe(script, texts, made)}
+    found["looks"] = {"human": _mean_looks(script, texts, typed), "simulated": _mean_looks(script, texts, made)}
     found["told_by"] = judge.told_by(made)
     files = Files(before, people, draws)
-    answering = built_in_systems(files, script, column(clean, documents, before) if documents else None, seed)
+    answering = built_in_systems(files, script, read_column(clean, documents, before) if documents else None, seed)
     answering |= {name: (open_asker(name), files) for name in systems}
     found["harm"] = {name: measure_harm(ask, its, units) for name, (ask, its) in answering.items()}
     return dict(msgspec.to_builtins(found))
 
 
-def _describe(script: TextScript, texts: Sequence[str], versions: Sequence[Sequence[str]]) -> dict[str, float]:
+def _mean_looks(script: TextScript, texts: Sequence[str], versions: Sequence[Sequence[str]]) -> dict[str, float]:
     """How versions of the texts look, the mean of all: by slips of pinyin, or by letters and words."""
     if script.name == "han":
         rows = [looks(texts, version) for version in versions]

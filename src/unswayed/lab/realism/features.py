@@ -244,11 +244,11 @@ def slips_of(clean: str, noisy: str, board: Layout | None) -> list[LetterSlip]:
         else:
             for i in range(max(len(old), len(new))):
                 a, b = old[i : i + 1], new[i : i + 1]
-                found.append(LetterSlip(_kind(clean, at + i, a, b, board), at + i, a, b))
+                found.append(LetterSlip(_slip_kind(clean, at + i, a, b, board), at + i, a, b))
     return found
 
 
-def _kind(clean: str, at: int, old: str, new: str, board: Layout | None) -> str:
+def _slip_kind(clean: str, at: int, old: str, new: str, board: Layout | None) -> str:
     whole = old + new
     if " " in whole:
         return "space.lost" if old == " " else "space.added"

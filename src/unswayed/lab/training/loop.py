@@ -222,19 +222,19 @@ class Loop:
 
     def _restore(self, tensors: Tensors, history: bytes) -> None:
         self.history = msgspec.json.decode(history, type=History)
-        self.network.load_state_dict(_under("network.", tensors))
+        self.network.load_state_dict(_with_prefix("network.", tensors))
         if self._averaged is not self.network:
-            self._averaged.load_state_dict(_under("averaged.", tensors))
-        self._best = _under("best.", tensors)
+            self._averaged.load_state_dict(_with_prefix("averaged.", tensors))
+        self._best = _with_prefix("best.", tensors)
         for n, optimiser in enumerate(self._optimisers):
             states: dict[int, Tensors] = {}
-            for name, tensor in _under(f"optimiser{n}.", tensors).items():
+            for name, tensor in _with_prefix(f"optimiser{n}.", tensors).items():
                 parameter, _, key = name.partition(".")
                 states.setdefault(int(parameter), {})[key] = tensor
             optimiser.load_state_dict(optimiser.state_dict() | {"state": states})
 
 
-def _under(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
+def _with_prefix(prefix: str, tensors: Tensors) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}
 
 

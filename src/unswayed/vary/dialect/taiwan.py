@@ -34,13 +34,13 @@ class Taiwan(Operator):
     def __init__(self, script: str = "simplified", rate: float = 0.0, words: str = "translators") -> None:
         self.words = checked_choice("words", words, "translators", "opencc")
         self.script, self.rate = checked_choice("script", script, "simplified", "traditional"), checked_rate(rate)
-        _converter("s2twp")  # raises here if OpenCC is not installed
+        _open_converter("s2twp")  # raises here if OpenCC is not installed
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         said = text.text[:MAX_CHARACTERS]
         if self.script == "traditional":
             worded = apply(said, [place.edit for place in self._places(said)])
-            in_taiwan = _converter("s2tw").convert(worded).translate(_QUOTES)
+            in_taiwan = _open_converter("s2tw").convert(worded).translate(_QUOTES)
             return whole_text(text.text, in_taiwan + text.text[MAX_CHARACTERS:], _WHOLE_NOTE)
         return change_some(text.text, self._places(said), self.rate, rng)
 
@@ -48,22 +48,26 @@ class Taiwan(Operator):
         """The words that Taiwan has others for, the longest first from the left."""
         for stretch in _HAN.finditer(text):
             said, at = stretch[0], 0
-            differs = _taiwanese(said) != said
+            differs = _in_taiwan(said) != said
             while differs and at < len(said):
-                size = next((n for n in range(min(_WORD, len(said) - at), 1, -1) if _differs(said[at : at + n])), 0)
+                size = next(
+                    (n for n in range(min(_WORD, len(said) - at), 1, -1) if _is_other_word(said[at : at + n])), 0
+                )
                 word, start = said[at : at + size], stretch.start() + at
                 at += size or 1
-                if size and (self.words == "opencc" or not (word in _words("leave") or in_another_sense(word, text))):
-                    yield FeatureEdit(Edit(start, start + size, _taiwanese(word)), "vocabulary")
+                if size and (
+                    self.words == "opencc" or not (word in _table_words("leave") or in_another_sense(word, text))
+                ):
+                    yield FeatureEdit(Edit(start, start + size, _in_taiwan(word)), "vocabulary")
 
 
 def in_another_sense(word: str, text: str) -> bool:
     """Is this a word that differs in computing only, such as 程序, in a text about something else?"""
-    return word in _words("computing") and not any(cue in text for cue in _words("about_computing"))
+    return word in _table_words("computing") and not any(cue in text for cue in _table_words("about_computing"))
 
 
 @cache
-def _converter(name: str) -> Any:
+def _open_converter(name: str) -> Any:
     try:
         from opencc import OpenCC
     except ImportError as error:
@@ -71,22 +75,22 @@ def _converter(name: str) -> Any:
     return OpenCC(name)
 
 
-def _differs(word: str) -> bool:
+def _is_other_word(word: str) -> bool:
     """Does Taiwan say this otherwise, and not only because it says a part of it otherwise?"""
-    new = _taiwanese(word)
-    if new == word or _converter("t2s").convert(new) != new:
+    new = _in_taiwan(word)
+    if new == word or _open_converter("t2s").convert(new) != new:
         return False
-    return all(_taiwanese(word[:k]) + _taiwanese(word[k:]) != new for k in range(1, len(word)))
+    return all(_in_taiwan(word[:k]) + _in_taiwan(word[k:]) != new for k in range(1, len(word)))
 
 
 @cache
-def _words(name: str) -> frozenset[str]:
+def _table_words(name: str) -> frozenset[str]:
     """A list of the table."""
     return frozenset(read_table("taiwan")[name].split())
 
 
 @lru_cache(65536)
-def _taiwanese(mainland: str) -> str:
+def _in_taiwan(mainland: str) -> str:
     """Taiwan's words in simplified script."""
-    said: str = _converter("tw2s").convert(_converter("s2twp").convert(mainland))
+    said: str = _open_converter("tw2s").convert(_open_converter("s2twp").convert(mainland))
     return said

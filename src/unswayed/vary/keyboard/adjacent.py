@@ -47,7 +47,7 @@ class Slips(dict[str, tuple[str, ...]]):
         """What may come out for a letter, with the marks on it; nothing where the keyboard does not write it."""
         run = self.board.run_at(written, 0)
         found = []
-        if run and run.end == len(written) and _letters(written):
+        if run and run.end == len(written) and _is_letters(written):
             for k, stroke in enumerate(run.strokes):
                 strokes = [(*run.strokes[:k], other, *run.strokes[k + 1 :]) for other in self.near(stroke)]
                 found += [new for slipped in strokes if (new := self.board.compose(slipped, written)) != written]
@@ -68,7 +68,7 @@ class Slips(dict[str, tuple[str, ...]]):
         """The strokes beside a stroke that write letters."""
         if stroke not in self._near:
             beside = [Stroke(key, stroke.level) for key in self.board.neighbours(stroke.key)]
-            self._near[stroke] = tuple(other for other in beside if _letters(self.board.written(other)))
+            self._near[stroke] = tuple(other for other in beside if _is_letters(self.board.written(other)))
         return self._near[stroke]
 
 
@@ -78,7 +78,7 @@ def slips_on(name: str) -> Slips:
     return Slips(layout_named(name))
 
 
-def _letters(text: str) -> bool:
+def _is_letters(text: str) -> bool:
     """Letters and the signs on them, which scripts such as Devanagari and Thai have keys for."""
     return bool(text) and all(unicodedata.category(c)[0] in "LM" for c in text)
 
@@ -158,21 +158,21 @@ class Adjacent(Operator):
         """The places of the letters that slip: at the rate, or else of a random one, each as likely as any."""
         written, places = text.text, list[tuple[int, int]]()
         if self.rate and self.words == 1:
-            places = [place for place in _places(written, range(len(written)), slips) if rng.random() < self.rate]
+            places = [place for place in _slip_places(written, range(len(written)), slips) if rng.random() < self.rate]
         elif self.rate:
             letters = [i for start, end in some(text.tokens, self.words, rng) for i in range(start, end)]
-            places = _places(written, [letters[k] for k in picked(len(letters), self.rate, rng)], slips)
+            places = _slip_places(written, [letters[k] for k in picked(len(letters), self.rate, rng)], slips)
         for _ in range(_GUESSES if written and not places else 0):
-            if places := _places(written, (rng.below(len(written)),), slips):  # in most texts at once
+            if places := _slip_places(written, (rng.below(len(written)),), slips):  # in most texts at once
                 break
-        if not places and (every := _places(written, range(len(written)), slips)):
+        if not places and (every := _slip_places(written, range(len(written)), slips)):
             places = [rng.choice(every)]
         return places
 
     def _together(self, text: Text, slips: Slips, rng: Stream) -> list[Edit]:
         """Slips among keys that write syllables together: what comes out is composed again."""
         words = some(text.tokens, self.words, rng) if self.rate and self.words < 1 else text.tokens
-        letters = [run for run in slips.board.runs(text.text) if _letters(text.text[run.start : run.end])]
+        letters = [run for run in slips.board.runs(text.text) if _is_letters(text.text[run.start : run.end])]
         runs = [run for run in letters if any(start <= run.start < end for start, end in words)]
         keys = [(n, k) for n, run in enumerate(runs) for k, stroke in enumerate(run.strokes) if slips.near(stroke)]
         chosen: dict[int, list[int]] = defaultdict(list)
@@ -205,7 +205,7 @@ def _plain_letters(texts: Texts) -> tuple[NDArray[Any], NDArray[np.int64], NDArr
     return codes, np.where(sizes > 0, starts, len(codes) - 1), sizes.astype(np.uint64)
 
 
-def _places(text: str, at: Iterable[int], slips: Slips) -> list[tuple[int, int]]:
+def _slip_places(text: str, at: Iterable[int], slips: Slips) -> list[tuple[int, int]]:
     """Where letters stand that may slip, with the marks on them that are typed together with them."""
     if text.isascii():
         return [(i, i + 1) for i in at if slips[text[i]]]

@@ -27,7 +27,7 @@ def homophones() -> dict[str, str]:
 
 
 @lru_cache(8)
-def _jumps(rate: float) -> list[int]:
+def _jump_table(rate: float) -> list[int]:
     """How many characters are passed over before the next one that is replaced, by a quarter of the bits."""
     gap = 1 / log(1 - rate) if rate < 1 else 0.0
     return [int(log1p(-k / _QUARTER) * gap) for k in range(_QUARTER)]
@@ -48,7 +48,7 @@ class Homophone(Operator):
         if not 0 < rate <= 1:
             raise ValueError(f"rate must be above 0 and at most 1, not {rate}")
         self.rate = rate
-        self._jumps = _jumps(rate)
+        self._jumps = _jump_table(rate)
         self._alike = homophones()
 
     def change(self, text: Text, rng: Stream) -> Change | None:

@@ -102,7 +102,7 @@ def _near_keys(key: str) -> tuple[str, ...]:
 
 
 @lru_cache(8)
-def _known_words(engine: ime.Engine) -> dict[str, _Known]:
+def _known_words(engine: ime.PinyinEngine) -> dict[str, _Known]:
     """What is known of the words that were typed with an engine, shared by all who use it."""
     return {}
 
@@ -140,7 +140,7 @@ def _draw_kind(ladder: _Ladder, rng: Stream) -> str:
 class PinyinTypist:
     """Types texts as one person would. Slips are drawn from the text's stream, habits from the person's."""
 
-    def __init__(self, profile: profiles.TypistProfile, engine: ime.Engine) -> None:
+    def __init__(self, profile: profiles.TypistProfile, engine: ime.PinyinEngine) -> None:
         self.profile = profile
         self.engine = engine
         self._hands = []
@@ -254,7 +254,7 @@ class PinyinTypist:
         if kind == "select_full":
             return self._select(word, syllables, rng)
         if kind == "select_abbr":
-            return self._choose(word, _abbreviate(syllables, rng), rng)
+            return self._choose(word, _abbreviate_keys(syllables, rng), rng)
         if kind == "input_full":
             return self._mistype(syllables, rng)
         if kind == "input_abbr":
@@ -266,7 +266,7 @@ class PinyinTypist:
             elif way < 0.55:
                 tried = self._commit(syllables[0])
             elif way < 0.85:
-                tried = self._choose(word, _abbreviate(syllables, rng), rng)
+                tried = self._choose(word, _abbreviate_keys(syllables, rng), rng)
             else:
                 tried = self._select(word, syllables, rng)
             again = rng.random()
@@ -340,7 +340,7 @@ class PinyinTypist:
         if way < 0.55:
             at = rng.below(len(word))
             return word[:at] + self._choose(word[at], rng.choice(_LETTERS), rng)[:1] + word[at + 1 :]
-        keys = _abbreviate(syllables, rng)
+        keys = _abbreviate_keys(syllables, rng)
         at = len(keys) - 1 - rng.below(len(syllables))
         return self._choose(word, keys[:at] + rng.choice(_LETTERS) + keys[at + 1 :], rng)
 
@@ -367,7 +367,7 @@ class PinyinTypist:
         return made
 
 
-def _abbreviate(syllables: tuple[str, ...], rng: Stream) -> str:
+def _abbreviate_keys(syllables: tuple[str, ...], rng: Stream) -> str:
     """The first letters; sometimes the first syllable is typed out."""
     start = syllables[0] if len(syllables) > 1 and rng.random() < 0.25 else syllables[0][0]
     return start + "".join(s[0] for s in syllables[1:])

@@ -151,7 +151,7 @@ class UnlabelledRows:
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         rows = [(text, words) for text in texts if 0 < len(words := tagged(text)) <= _MAX_WORDS]
-        self._with = Counter(word for _, words in rows for word in {_stem(w) for w in words})
+        self._with = Counter(word for _, words in rows for word in {_find_stem(w) for w in words})
         self._least = max(_MIN_TEXTS, _COMMON * len(rows))
         found: dict[tuple[frozenset[str], tuple[str, ...]], list[GuessedText]] = defaultdict(list)
         for text, _ in rows:
@@ -162,8 +162,8 @@ class UnlabelledRows:
         self._by_roles: dict[tuple[str, ...], list[frozenset[str]]] = defaultdict(list)
         for about, roles in sorted(self._found, key=lambda asks: (sorted(asks[0]), asks[1])):
             self._by_roles[roles].append(about)
-        nouns = Counter(_stem(w) for _, words in rows for w in words if w.tag in ("NN", "NNS"))
-        times = Counter(_stem(w) for _, words in rows for w in words)
+        nouns = Counter(_find_stem(w) for _, words in rows for w in words if w.tag in ("NN", "NNS"))
+        times = Counter(_find_stem(w) for _, words in rows for w in words)
         self._nouns = frozenset(w for w, n in nouns.items() if n >= _MOSTLY * times[w]) - _TELLING
         self._patterns = _common_patterns(self._found.values())
 
@@ -200,15 +200,15 @@ class UnlabelledRows:
             if kinds[i] in "ndtv":
                 end = _value_end(text, words, kinds, i)
                 parts.append((text[at : words[i].start].strip(), ""))
-                parts.append((text[words[i].start : words[end - 1].end], _role(words, kinds, i, end)))
+                parts.append((text[words[i].start : words[end - 1].end], _value_role(words, kinds, i, end)))
                 at = words[end - 1].end
             elif kinds[i] == "a":
                 doing = words[i].tag == "VB" and words[i].lower in _LISTS["doing"]
-                about.add(_stem(words[i]) + ("/V" if doing else ""))
+                about.add(_find_stem(words[i]) + ("/V" if doing else ""))
             i = end
         if _OWN.search(text):
             about.add("own")
-        return _comparable(about, [*parts, (text[at:].strip(), "")])
+        return _align_roles(about, [*parts, (text[at:].strip(), "")])
 
     def _kind(self, word: Word) -> str:
         """n number, d day, t time, v another value; a what the text is about; or a word that says little."""
@@ -227,7 +227,7 @@ class UnlabelledRows:
             return "v"
         if word.tag in _CLOSED:
             return "f"
-        return "a" if self._with[_stem(word)] >= self._least else "v"
+        return "a" if self._with[_find_stem(word)] >= self._least else "v"
 
     def _filled(self, guessed: GuessedText, text: str) -> list[str]:
         """What others say who ask the same, with the values of this text."""
@@ -291,7 +291,7 @@ class UnlabelledRows:
         return [f"{other.rstrip(_END)} {left}" for other in self._filled(first, rest)]
 
 
-def _stem(word: Word) -> str:
+def _find_stem(word: Word) -> str:
     tags = (word.tag, "NN", "VB")
     stem = next((lemma for tag in tags if (lemma := forms().lemma(word.lower, tag)) != word.lower), word.lower)
     return _SAME_AS.get(stem, stem)
@@ -313,7 +313,7 @@ def _value_end(text: str, words: tuple[Word, ...], kinds: list[str], first: int)
     return end
 
 
-def _role(words: tuple[Word, ...], kinds: list[str], first: int, end: int) -> str:
+def _value_role(words: tuple[Word, ...], kinds: list[str], first: int, end: int) -> str:
     """What kind of value it is, and the word that says what it is there for."""
     kind = next((k for k in "vdt" if k in kinds[first:end]), "n")
     at = first - 1
@@ -329,10 +329,10 @@ def _role(words: tuple[Word, ...], kinds: list[str], first: int, end: int) -> st
         return kind
     if before.tag in ("IN", "TO"):
         return f"{kind}:{before.lower}"
-    return f"{kind}:{_stem(before)}" if kinds[at] == "a" else kind
+    return f"{kind}:{_find_stem(before)}" if kinds[at] == "a" else kind
 
 
-def _comparable(about: set[str], parts: list[tuple[str, str]]) -> GuessedText:
+def _align_roles(about: set[str], parts: list[tuple[str, str]]) -> GuessedText:
     """Roles as they compare: *between a and b* is *from a to b*, and *in a* may be *for a*."""
     for i, (_, role) in enumerate(parts[:-2]):
         if role.endswith(":between") and parts[i + 1][0].lower() == "and" and parts[i + 2][1][:1] == "v":

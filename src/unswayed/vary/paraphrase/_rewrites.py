@@ -89,7 +89,7 @@ def _verb_forms(lemmas: frozenset[str], *more: str) -> frozenset[str]:
     return lemmas.union(more).union(form for lemma in lemmas for tag in tags if (form := forms().inflected(lemma, tag)))
 
 
-def orders(sentence: Sentence) -> Iterator[Rewrite]:
+def reorder_clauses(sentence: Sentence) -> Iterator[Rewrite]:
     """The sentence with a part of it moved to the other end. Quotations and questions are left alone."""
     whole, words, n = sentence.text[sentence.start : sentence.end], sentence.words, len(sentence.words)
     if _MARKS.search(sentence.text[sentence.start : sentence.end + 3]) or n < 5 or not sentence.sure_of_case:
@@ -106,7 +106,7 @@ def orders(sentence: Sentence) -> Iterator[Rewrite]:
         closing = sentence.said(at, n)
         found.append((f"{capital(closing)}, {sentence.moved(0, at)}", f"“{closing}” in front"))
     if not sentence.lower.isdisjoint(_SOURCES):
-        found += _sources(sentence, commas)
+        found += _move_source(sentence, commas)
     for new, note in found:
         if new != whole:
             yield Rewrite(sentence.start, sentence.end, new, note)
@@ -143,7 +143,7 @@ def _last_part(sentence: Sentence) -> int:
     return 0
 
 
-def _sources(sentence: Sentence, commas: list[int]) -> Iterator[tuple[str, str]]:
+def _move_source(sentence: Sentence, commas: list[int]) -> Iterator[tuple[str, str]]:
     """*It rained, officials said* → *Officials said that it rained*; *According to X, …* → *…, according to X*."""
     words, n = sentence.words, len(sentence.words)
     if commas and words[-1].lower in _SAID and sentence.noun_phrase(commas[-1]) == n - 1:
@@ -163,7 +163,7 @@ def _sources(sentence: Sentence, commas: list[int]) -> Iterator[tuple[str, str]]
             yield f"{capital(sentence.said(that, n))}, {sentence.moved(0, end + 1)}", "the source at the end"
 
 
-def voices(sentence: Sentence) -> Iterator[Rewrite]:
+def change_voice(sentence: Sentence) -> Iterator[Rewrite]:
     """The sentence's first clause in the other voice, where its parts are plain to see."""
     words = sentence.words
     if sentence.lower.isdisjoint(_verb_forms(_IN["transitive"])):
@@ -174,11 +174,11 @@ def voices(sentence: Sentence) -> Iterator[Rewrite]:
     for first in firsts:
         end = sentence.noun_phrase(first)
         if end is not None and end < len(words) and sentence.joined(end):
-            yield from _passive(sentence, first, end)
-            yield from _active(sentence, first, end)
+            yield from _to_passive(sentence, first, end)
+            yield from _to_active(sentence, first, end)
 
 
-def _verb(sentence: Sentence, i: int, plural: bool) -> tuple[int, str, str] | None:
+def _active_verb(sentence: Sentence, i: int, plural: bool) -> tuple[int, str, str] | None:
     """Of an active clause: the word after its verb, the verb's lemma, and what stands before the participle."""
     words = sentence.words
     verb, after = words[i], words[i + 1] if i + 1 < len(words) else None
@@ -196,15 +196,15 @@ def _verb(sentence: Sentence, i: int, plural: bool) -> tuple[int, str, str] | No
     return (i + 1, verb.lower, "IS") if verb.tag == "VB" and plural else None
 
 
-def _passive(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
+def _to_passive(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
     words = sentence.words
-    found = _verb(sentence, end, sentence.plural(first, end))
+    found = _active_verb(sentence, end, sentence.plural(first, end))
     if found is None:
         return
     at, lemma, aux = found
     participle = forms().inflected(lemma, "VBN")
     last = sentence.noun_phrase(at) if at < len(words) and sentence.joined(at) else None
-    if lemma not in _IN["transitive"] or participle is None or last is None or not _closes(sentence, last):
+    if lemma not in _IN["transitive"] or participle is None or last is None or not _is_whole_at(sentence, last):
         return
     if words[first].tag == "PRP" or (first == 0 and not sentence.sure_of_case):
         return  # *by him* is said for a reason
@@ -221,7 +221,7 @@ def _passive(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
     yield Rewrite(words[first].start, words[last - 1].end, new, "passive")
 
 
-def _closes(sentence: Sentence, i: int) -> bool:
+def _is_whole_at(sentence: Sentence, i: int) -> bool:
     """Is the noun phrase whole at this word? What may follow goes with the verb, or ends the sentence.
 
     A verb that follows, as in *showed growth in sales slowed* or *buys food and sells it*, has lost its subject.
@@ -245,7 +245,7 @@ def _closes(sentence: Sentence, i: int) -> bool:
     return True
 
 
-def _active(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
+def _to_active(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
     words, n = sentence.words, len(sentence.words)
     by = next((i for i in range(end + 1, min(end + 4, n)) if words[i].lower == "by"), None)
     if by is None or not all(sentence.joined(i) for i in range(end, by + 1)) or by + 1 >= n:
@@ -255,7 +255,7 @@ def _active(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
     if last is None or words[by - 1].tag not in ("VBN", "VBD") or words[by + 1].tag == "CD":
         return
     doers = {word.lower for word in words[by + 1 : last]}
-    if lemma not in _IN["transitive"] or not _closes(sentence, last) or doers & _NOT_DOERS:
+    if lemma not in _IN["transitive"] or not _is_whole_at(sentence, last) or doers & _NOT_DOERS:
         return
     plural, verb = sentence.plural(by + 1, last), None
     if len(aux) == 1 and aux[0] in _WAS:
@@ -278,7 +278,7 @@ def _any_of(listed: dict[str, str]) -> re.Pattern[str]:
 _IN_SHORT, _IN_FULL = _any_of(_SHORT), _any_of(_LONG)
 
 
-def contractions(sentence: Sentence) -> Iterator[Rewrite]:
+def change_contractions(sentence: Sentence) -> Iterator[Rewrite]:
     """Contracted words in full, and words in full contracted, where something follows that they go with."""
     text, question = sentence.text, "?" in sentence.text[sentence.end : sentence.end + 3]
     short, full = not sentence.lower.isdisjoint(_LONG_WORDS), "'" in text or "’" in text  # else nothing is found
@@ -298,7 +298,7 @@ def contractions(sentence: Sentence) -> Iterator[Rewrite]:
             yield Rewrite(found.start(), found.end(), new.replace("'", "’") if "’" in text else new, f"{old}→{new}")
 
 
-def expressions(sentence: Sentence) -> Iterator[Rewrite]:
+def exchange_expressions(sentence: Sentence) -> Iterator[Rewrite]:
     """Short expressions with each of those that may stand for them."""
     text = sentence.text
     for word in sentence.words:
@@ -323,20 +323,20 @@ def expressions(sentence: Sentence) -> Iterator[Rewrite]:
             break
 
 
-def nominals(sentence: Sentence) -> Iterator[Rewrite]:
+def exchange_nominals(sentence: Sentence) -> Iterator[Rewrite]:
     """Nouns for verbs and verbs for nouns; *'s* for *of* and back."""
     words, verbs = sentence.words, _verb_forms(_LIGHT_VERBS, "is", "was")
     listed = [] if sentence.lower.isdisjoint(verbs) else words[1:-1]
     for i in [i for i, word in enumerate(listed, 1) if word.lower in verbs]:
-        yield from _light(sentence, i)
-        yield from _plain(sentence, i)
-        yield from _doers(sentence, i)
+        yield from _verb_to_noun(sentence, i)
+        yield from _noun_to_verb(sentence, i)
+        yield from _doer_to_verb(sentence, i)
     owned = "'" in sentence.text or "’" in sentence.text
     if owned or "of" in sentence.lower or "POS" in [word.tag for word in words]:
-        yield from _genitives(sentence)
+        yield from _exchange_genitives(sentence)
 
 
-def _light(sentence: Sentence, i: int) -> Iterator[Rewrite]:
+def _verb_to_noun(sentence: Sentence, i: int) -> Iterator[Rewrite]:
     """*decided to* → *made the decision to*."""
     word, after = sentence.words[i], sentence.words[i + 1]
     asked = word.tag == "VB" and sentence.words[i - 1].tag in ("TO", "MD")
@@ -352,7 +352,7 @@ def _light(sentence: Sentence, i: int) -> Iterator[Rewrite]:
         yield Rewrite(word.start, word.end, f"{said} {rest}", f"{word.lower}→{said} {rest}")
 
 
-def _plain(sentence: Sentence, i: int) -> Iterator[Rewrite]:
+def _noun_to_verb(sentence: Sentence, i: int) -> Iterator[Rewrite]:
     """*made the decision to* → *decided to*."""
     word = sentence.words[i]
     if word.tag not in ("VBD", "VBZ", "VB", "VBG", "VBN"):
@@ -370,7 +370,7 @@ def _plain(sentence: Sentence, i: int) -> Iterator[Rewrite]:
             return
 
 
-def _doers(sentence: Sentence, i: int) -> Iterator[Rewrite]:
+def _doer_to_verb(sentence: Sentence, i: int) -> Iterator[Rewrite]:
     """*is the author of* → *wrote*. What one has done stays done, so its verb is in the past."""
     words = sentence.words
     if i + 4 >= len(words) or words[i].lower not in ("is", "was") or words[i + 1].lower != "the":
@@ -383,7 +383,7 @@ def _doers(sentence: Sentence, i: int) -> Iterator[Rewrite]:
         yield Rewrite(words[i].start, words[i + 3].end, said, f"{sentence.said(i, i + 4)}→{said}")
 
 
-def _genitives(sentence: Sentence) -> Iterator[Rewrite]:
+def _exchange_genitives(sentence: Sentence) -> Iterator[Rewrite]:
     """*the capital of France* → *France's capital*, and back."""
     words, n = sentence.words, len(sentence.words)
     for i in range(n - 3):
@@ -393,7 +393,7 @@ def _genitives(sentence: Sentence) -> Iterator[Rewrite]:
             if end == i + 3 or titled or not all(sentence.joined(k) for k in range(i + 1, i + 4)):
                 continue
             owner = sentence.said(i + 3, end)
-            if _ends(sentence, end) and "'" not in owner and "’" not in owner:
+            if _phrase_ends(sentence, end) and "'" not in owner and "’" not in owner:
                 new = f"{owner}{'’' if '’' in sentence.text else chr(39)}s {sentence.said(i + 1, i + 2)}"
                 yield Rewrite(words[i].start, words[end - 1].end, new, "’s for of")
     for i in range(n):
@@ -407,7 +407,7 @@ def _genitives(sentence: Sentence) -> Iterator[Rewrite]:
             name = name[:-2]
         else:
             continue
-        if thing < n and words[thing].lower in _OWNED and _ends(sentence, thing + 1):
+        if thing < n and words[thing].lower in _OWNED and _phrase_ends(sentence, thing + 1):
             new = f"the {sentence.said(thing, thing + 1)} of {name}"
             yield Rewrite(words[i].start, words[thing].end, capital(new) if i == 0 else new, "of for ’s")
 
@@ -420,7 +420,7 @@ def _name_end(sentence: Sentence, i: int) -> int:
     return end
 
 
-def _ends(sentence: Sentence, i: int) -> bool:
+def _phrase_ends(sentence: Sentence, i: int) -> bool:
     """Does no noun, number, *and* or apposition go on here?"""
     goes_on = sentence.tag_at(i) in ("NN", "NNS", "NNP", "CD", "CC", "POS", "JJ") or sentence.word_at(i) == "of"
     return i >= len(sentence.words) or (sentence.joined(i) and not goes_on)

@@ -82,8 +82,8 @@ class ChatParaphrase(Operator):
                 for i, output in zip(asked, outputs, strict=True):
                     if not output.ok or output.value is None:
                         continue  # the system will not rewrite this text
-                    found, own = paraphrases(output.value, self._n), texts[i].text
-                    others = [other for other in found if _plain(other) != _plain(own)]
+                    found, own = read_paraphrases(output.value, self._n), texts[i].text
+                    others = [other for other in found if _bare_words(other) != _bare_words(own)]
                     if others:
                         made[i] = whole_text(own, streams[i].choice(others), f"as {self._model} says it")
                     elif not found:
@@ -105,7 +105,7 @@ class ChatParaphrase(Operator):
             raise SystemBroken(f"{problem} What was answered is kept.") from problem
 
 
-def paraphrases(answer: Json, n: int) -> list[str]:
+def read_paraphrases(answer: Json, n: int) -> list[str]:
     """The different texts in an answer, or none where it is not a list of at least n of them, as JSON or in a text."""
     try:
         value = json_in(answer) if isinstance(answer, str) else answer
@@ -116,5 +116,5 @@ def paraphrases(answer: Json, n: int) -> list[str]:
     return list(dict.fromkeys(texts)) if len(texts) == n and all(texts) else []
 
 
-def _plain(text: str) -> str:
+def _bare_words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))

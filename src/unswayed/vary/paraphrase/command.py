@@ -234,8 +234,8 @@ def _written_as(said: str, text: str) -> str:
 def _in_other_frame(text: Text, sentence: Sentence, rng: Stream) -> Iterator[Made]:
     """The sentence begun in another way, with the case of its words and the mark at its end made to fit."""
     whole, start, words = text.text, sentence.start, sentence.words
-    ways = [way for way in reframings(sentence, whole.lower()) if way.kind != "order" or rng.random() < _ORDERED]
-    asked, about = embedded(sentence), relative(sentence)
+    ways = [way for way in other_frames(sentence, whole.lower()) if way.kind != "order" or rng.random() < _ORDERED]
+    asked, about = embed_question(sentence), find_relative(sentence)
     if about is not None and rng.random() < 0.6:
         way = Reframed(about[0], [f for f in _FRAMES["see"] if "D" in f.takes], "relative")
     elif asked is not None and (not ways or rng.random() < 0.3):
@@ -298,14 +298,14 @@ def _time_in_front(sentence: Sentence) -> Iterator[Made]:
         yield edits, f"“{time}” in front"
 
 
-def reframings(sentence: Sentence, small: str) -> Iterator[Reframed]:
+def other_frames(sentence: Sentence, small: str) -> Iterator[Reframed]:
     """Other ways to begin the sentence, whose text in small letters is given."""
     words, start = sentence.words, sentence.start
     places = {word.start: i for i, word in enumerate(words)}
     # What is asked for before a noun phrase: *show me*, *what are*, *i need*, *are there*.
     asked = _ASKED.match(small, start)
     if asked is not None and (first := places.get(asked.end())) is not None:
-        kind, takes, end = str(asked.lastgroup), _takes(sentence, first), sentence.noun_phrase(first) or first
+        kind, takes, end = str(asked.lastgroup), _phrase_kind(sentence, first), sentence.noun_phrase(first) or first
         clause = any(word.tag in ("MD", "VBZ", "VBD") for word in words[first : first + 2])
         going = sentence.word_at(end) in ("going", "like")
         old = written_out(sentence.text[start : asked.end()].lower().strip())
@@ -328,7 +328,7 @@ def reframings(sentence: Sentence, small: str) -> Iterator[Reframed]:
             yield Reframed(opening.end(), [*frames, Frame("", "", 30)] if old else frames, "order")
     # A noun phrase alone, as in *flights from boston* or *what flights from boston*, is asked to be shown.
     which = words[0].lower in ("what", "which") and len(words) > 1
-    takes = _takes(sentence, int(which))
+    takes = _phrase_kind(sentence, int(which))
     verbs = any(word.tag in ("VB", "VBZ", "VBD", "MD", "W") for word in words[int(which) :])
     closed = sentence.text[sentence.end : sentence.end + 1] in (".", "!")
     if takes and not verbs and not closed and not (takes == "s" and tagger().could_be(words[0].lower, "VB")):
@@ -337,7 +337,7 @@ def reframings(sentence: Sentence, small: str) -> Iterator[Reframed]:
         yield Reframed(words[1].start if which else start, frames, "see")
 
 
-def _takes(sentence: Sentence, first: int) -> str:
+def _phrase_kind(sentence: Sentence, first: int) -> str:
     """Which kind of noun phrase begins at a word; nothing if none does."""
     end, word = sentence.noun_phrase(first), sentence.words[first]
     if end is None or word.tag == "PRP":
@@ -356,7 +356,7 @@ def written_out(said: str) -> str:
     return said.strip()
 
 
-def embedded(sentence: Sentence) -> Edit | None:
+def embed_question(sentence: Sentence) -> Edit | None:
     """The question as it is said after *tell me*; None where its parts are not plain.
 
     *what did he say* becomes *what he said*, *is it open* becomes *if it is open*.
@@ -391,7 +391,7 @@ def embedded(sentence: Sentence) -> Edit | None:
     return None if verb is None else Edit(sentence.start, end, f"{before[0].lower()}{before[1:]}{said} {verb}")
 
 
-def relative(sentence: Sentence) -> tuple[int, int] | None:
+def find_relative(sentence: Sentence) -> tuple[int, int] | None:
     """Where the noun and the verb of a question about its subject begin; None for other questions.
 
     *what flights leave* becomes *the flights that leave*.

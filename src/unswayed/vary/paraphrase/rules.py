@@ -13,18 +13,24 @@ from unswayed.base.seeds import Stream
 from unswayed.vary.english import BE, HAVE, KIND_OF, Word, forms, kind_of, tagged, tagger
 from unswayed.vary.fitting import Asked, in_name
 from unswayed.vary.operator import Change, Operator, Text, whole_text
-from unswayed.vary.paraphrase._rewrites import contractions, expressions, nominals, orders, voices
+from unswayed.vary.paraphrase._rewrites import (
+    change_contractions,
+    change_voice,
+    exchange_expressions,
+    exchange_nominals,
+    reorder_clauses,
+)
 from unswayed.vary.sentence import LONGEST, Rewrite, Sentence, sentences
 from unswayed.vary.synonyms import rank_synonyms, replacement
 from unswayed.vary.words import checked_rate, some
 
 # In this order, each on what the one before made. Synonyms come last, since the others know words by their names.
 KINDS: dict[str, Callable[[Sentence], Iterator[Rewrite]]] = {
-    "voice": voices,
-    "nominal": nominals,
-    "order": orders,
-    "contraction": contractions,
-    "expression": expressions,
+    "voice": change_voice,
+    "nominal": exchange_nominals,
+    "order": reorder_clauses,
+    "contraction": change_contractions,
+    "expression": exchange_expressions,
 }
 SYNONYM = "synonym"
 _MOVES = frozenset(("voice", "order"))  # these would carry labelled words along
@@ -64,17 +70,17 @@ class Rules(Operator):
         if len(text.text) > LONGEST:
             return None
         said, notes, parts = text.text, list[str](), sentences(text.text)
-        first = {kind: found for kind in self.kinds if kind != SYNONYM and (found := _possible(kind, parts))}
+        first = {kind: found for kind in self.kinds if kind != SYNONYM and (found := _find_rewrites(kind, parts))}
         possible = list(first)
         done = [kind for kind in possible if rng.random() < self.chance] or possible[:1]
         for kind in done:
-            found = _possible(kind, sentences(said)) if notes else first[kind]  # what was possible may be no more
+            found = _find_rewrites(kind, sentences(said)) if notes else first[kind]  # what was possible may be no more
             if found:
                 chosen = rng.choice(found)
                 said = apply(said, [Edit(*chosen[:3])])
                 notes.append(f"{kind}: {chosen.note}")
         if SYNONYM in self.kinds:
-            for change in _synonyms(Text(said), self.rate, rng, self.wide and not notes):
+            for change in _change_synonyms(Text(said), self.rate, rng, self.wide and not notes):
                 said = apply(said, change.edits)
                 notes.append(change.note)
         return whole_text(text.text, said, "; ".join(notes))
@@ -85,9 +91,9 @@ class Rules(Operator):
         parts = sentences(text.text)
         for kind in self.kinds:
             if kind == SYNONYM:
-                found += _synonyms(text, self.rate, rng, self.wide)
+                found += _change_synonyms(text, self.rate, rng, self.wide)
             elif kind not in _MOVES:
-                found += [((Edit(*r[:3]),), f"{kind}: {r.note}") for r in _possible(kind, parts)]
+                found += [((Edit(*r[:3]),), f"{kind}: {r.note}") for r in _find_rewrites(kind, parts)]
         edits: list[Edit] = []
         notes = []
         for changed, note in rng.sample(found, len(found)):
@@ -112,13 +118,13 @@ def changes_label(edit: Edit, text: Text) -> bool:
     return any(edit.start < end and start < edit.end for start, end in text.marked)
 
 
-def _possible(kind: str, parts: Iterable[Sentence]) -> list[Rewrite]:
+def _find_rewrites(kind: str, parts: Iterable[Sentence]) -> list[Rewrite]:
     """The rewrites of a kind that change something in these sentences."""
     rewrites = KINDS[kind]
     return [r for part in parts for r in rewrites(part) if part.text[r.start : r.end] != r.new]
 
 
-def _synonyms(text: Text, rate: float, rng: Stream, wide: bool) -> list[Change]:
+def _change_synonyms(text: Text, rate: float, rng: Stream, wide: bool) -> list[Change]:
     """Changes of single words, last first, so that each can be made after the one before it.
 
     From the short list, at the given rate but one at least; with `wide` and none there, one from the large table.
@@ -131,7 +137,7 @@ def _synonyms(text: Text, rate: float, rng: Stream, wide: bool) -> list[Change]:
         if (wide or word.lower in known) and kind_of(word) in _OPEN and not text.labelled(word.start)
         if said[word.start : word.end].islower()  # others may be names
     ]
-    found = [(one, best) for one in asked if words[one.i].lower in known and (best := candidates(one))]
+    found = [(one, best) for one in asked if words[one.i].lower in known and (best := close_candidates(one))]
     chosen = some(found, rate, rng)
     if wide and not found:
         chosen = some([(one, best) for one, best in zip(asked, rank_synonyms(asked, 1), strict=True) if best], 0.0, rng)
@@ -168,7 +174,7 @@ def listed_forms() -> frozenset[str]:
     return frozenset(found | {word for _, word in close_synonyms()})
 
 
-def candidates(asked: Asked) -> list[str]:
+def close_candidates(asked: Asked) -> list[str]:
     """What may be put for a word, in its form; none where the list does not have it or it may say something else."""
     words, i, table = asked.words, asked.i, close_synonyms()
     word, after = words[i], words[i + 1] if i + 1 < len(words) else None
@@ -187,7 +193,7 @@ def candidates(asked: Asked) -> list[str]:
         while at and words[at - 1].tag == "RB":
             at -= 1
         helped = at > 0 and words[at - 1].lower in _AUXILIARY
-        said = [_inflected(other, word.tag, kind, helped) for other in close.others]
+        said = [_inflect_synonym(other, word.tag, kind, helped) for other in close.others]
     beside = [w.lower[:5] for w in (*words[max(0, i - 1) : i], *words[i + 1 : i + 2])]  # no *happening happened*
     return [form for form in said if form is not None and form[:5] not in beside]
 
@@ -210,7 +216,7 @@ def _is_surely(words: Sequence[Word], i: int, kind: str) -> bool:
     return True
 
 
-def _inflected(lemma: str, tag: str, kind: str, helped: bool) -> str | None:
+def _inflect_synonym(lemma: str, tag: str, kind: str, helped: bool) -> str | None:
     """The lemma in the form that a tag says; of a phrase its verb or, if it is a noun's, its last word.
 
     `helped` says whether a participle can stand there, which tags are not always right about: where past and

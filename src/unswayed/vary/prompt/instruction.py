@@ -22,7 +22,7 @@ from unswayed.systems.opening import open_system
 from unswayed.systems.rewrite import Rewriter, rewriting_prompt
 from unswayed.systems.template import Reprompt, Template
 from unswayed.vary.operator import in_params, pinned_system
-from unswayed.vary.paraphrase.chat import paraphrases
+from unswayed.vary.paraphrase.chat import read_paraphrases
 from unswayed.vary.prompt import Reprompting
 
 PROMPTS = files("unswayed.vary.prompt") / "prompts"
@@ -121,7 +121,7 @@ class Instruction(Reprompting):
                 request = {"text": template.text, "n": str(self._n), "language": "the prompt's language"}
                 with AnswerStore.shared(Path(self._memory)) if self._memory else nullcontext() as store:
                     (output,) = ask(rewriter, [{**request, "seed": str(turn)}], store, Asking(canary=0))
-                texts = paraphrases(output.value, self._n) if output.ok else []
+                texts = read_paraphrases(output.value, self._n) if output.ok else []
                 kept = [text for text in texts if sorted(Template(text).names) == sorted(template.names)]
                 lost += len(texts) - len(kept)
                 found |= dict.fromkeys(text for text in kept if text != template.text)

@@ -89,7 +89,7 @@ def tone_table() -> dict[str, int]:
 
 
 @lru_cache(100_000)
-def pronounced(word: str) -> tuple[Syllable, ...] | None:
+def pronounce_word(word: str) -> tuple[Syllable, ...] | None:
     """The syllables of a word, or None if a character has no reading."""
     plain = lexicon().reading(word)
     if plain is None:
@@ -277,7 +277,7 @@ class SimulatedRecogniser:
     def _words(self, heard: tuple[Syllable, ...]) -> _Stretch:
         """Words that sound like these syllables, best first, with their scores."""
         size, ear = len(heard), self.ear
-        near = _vocabulary().near([ear.near(plain, _MAX_NEAR[size]) for plain, _ in heard], _MAX_SOUND_COST)
+        near = _shared_vocabulary().near([ear.near(plain, _MAX_NEAR[size]) for plain, _ in heard], _MAX_SOUND_COST)
         if not near:
             return _NO_WORDS
         tones = ear.hearing([tone for _, tone in heard], near)
@@ -298,7 +298,7 @@ def _draw_best(stretch: _Stretch, chances: Sequence[int], said: str, most: int, 
         score - _SPREAD * log(-log((bits >> 11) * _SCALE + 1e-12) + 1e-12)
         for score, bits in zip(scores[:first], chances[:first], strict=True)
     ]
-    lower = _reluctances(stretch.joined, said) if said else {}
+    lower = _said_again(stretch.joined, said) if said else {}
     for k in lower:
         if k < first:
             drawn[k] -= lower[k]
@@ -339,7 +339,7 @@ def _least_costs(rated: list[tuple[float, str]], most: int) -> _Stretch:
     return _Stretch(tuple(best), tuple(best.values()), {word: k for k, word in enumerate(best)}, "".join(best))
 
 
-def _reluctances(joined: str, said: str) -> dict[int, float]:
+def _said_again(joined: str, said: str) -> dict[int, float]:
     """By how much unlikelier words are, by their places, that have characters of what was said at theirs."""
     size, same = len(said), []
     for place, c in enumerate(said):
@@ -369,7 +369,9 @@ class _Beam:
         Of the words that follow none of the ways better than by themselves, only the best could go on.
         """
         known = stretch.places.keys()
-        ends = {word: _FLUENCY * follows(word, self._next) for word in known & self._before} if self._before else {}
+        ends = (
+            {word: _FLUENCY * follow_bonus(word, self._next) for word in known & self._before} if self._before else {}
+        )
         linked = set(ends)
         for _, _, after in here:
             if after:
@@ -401,7 +403,7 @@ class _Beam:
 
 
 @cache
-def _vocabulary() -> SoundVocabulary:
+def _shared_vocabulary() -> SoundVocabulary:
     """The shipped list by sound, made once a process."""
     return SoundVocabulary(_FLUENCY, _WORD_COST)
 
@@ -442,6 +444,6 @@ def _words_after(word: str) -> dict[str, float]:
     return found
 
 
-def follows(one: str, two: str) -> float:
+def follow_bonus(one: str, two: str) -> float:
     """By how much, in logs, a word is likelier after another one than by itself."""
     return _words_after(one).get(two, 0.0)

@@ -75,8 +75,8 @@ class EnglishSpeaker:
         self._lattice = lattice()
         self._habits: dict[str, float] = {}
         heard = profiles.add_accent(profile.heard, profiles.ACCENTS[accent])
-        self._heard = {code: _outcomes(heard, name) for name, code in CODES.items()}
-        self._added = _outcomes(heard, "")
+        self._heard = {code: _sound_outcomes(heard, name) for name, code in CODES.items()}
+        self._added = _sound_outcomes(heard, "")
 
     def say(self, text: str, borders: list[_Span], rng: Stream) -> list[Edit]:
         """What the recogniser writes, as edits. A mishearing never takes in words on both sides of a border."""
@@ -187,7 +187,7 @@ class EnglishSpeaker:
             return word.low if self.plain else piece
         if piece == word.low:
             raised = profiles.raisable(piece, word.rank) and rng.random() < writes.get("raised", 0.0)
-            return capitalise(piece) if raised else capitalise_i(piece)
+            return capitalise_word(piece) if raised else capitalise_i(piece)
         if gap != " " and find_mark(gap) in _STOPS and not (word.name or is_initials(piece)):
             return capitalise_i(word.low)
         kind = "initials_lowered" if is_initials(piece) else "name_lowered" if word.name else "common_lowered"
@@ -202,9 +202,9 @@ class EnglishSpeaker:
         if not cased:
             return word
         if word in words.names:
-            return capitalise(word)
+            return capitalise_word(word)
         if profiles.raisable(word, words.ranks.get(word, 0)) and rng.random() < writes.get("new_raised", 0.0):
-            return capitalise(word)
+            return capitalise_word(word)
         return capitalise_i(word)
 
     def _edits(self, text: str, spans: list[_Span], new: list[str], cased: bool, rng: Stream) -> list[Edit]:
@@ -220,7 +220,7 @@ class EnglishSpeaker:
             if gap:
                 stopped = gap[0] in _STOPS
             if word and stopped and cased and rng.random() < self.profile.writes.get("sentence", 0.0):
-                word = capitalise(word)
+                word = capitalise_word(word)
             _add_edit(edits, text, reached, start, gap)
             _add_edit(edits, text, start, end, word)
             reached, wrote, stopped, whole = end, wrote or bool(word), stopped and not word, bool(word)
@@ -266,7 +266,7 @@ def _add_edit(edits: list[Edit], text: str, start: int, end: int, new: str) -> N
         edits.append(Edit(start, end, new))
 
 
-def _outcomes(heard: dict[str, float], name: str) -> tuple[list[float], list[str]]:
+def _sound_outcomes(heard: dict[str, float], name: str) -> tuple[list[float], list[str]]:
     """What is heard for a sound, with running sums of the chances."""
     found = [(chance, change.split(">")[1]) for change, chance in heard.items() if change.split(">")[0] == name]
     return list(accumulate(chance for chance, _ in found)), [CODES.get(to, "") for _, to in found]
@@ -311,7 +311,7 @@ def rewrite_word(word: str, low: str) -> tuple[str, str] | None:
     return None
 
 
-def capitalise(word: str) -> str:
+def capitalise_word(word: str) -> str:
     """The word with a capital, its other letters as they are."""
     return word[:1].upper() + word[1:]
 

@@ -16,7 +16,7 @@ from unswayed.vary import people as profiles
 from unswayed.vary.chinese import han, lexicon
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
 from unswayed.vary.speech import HardWords, mishearing_chance, noted_change, other_digit, word_hardness
-from unswayed.vary.speech._mandarin_recogniser import NEUTRAL, Ear, SimulatedRecogniser, Syllable, pronounced
+from unswayed.vary.speech._mandarin_recogniser import NEUTRAL, Ear, SimulatedRecogniser, Syllable, pronounce_word
 
 _HAN = "\u4e00-\u9fff"
 _FOREIGN = rf"(?:(?![{_HAN}])[^\W\d_])+"
@@ -123,7 +123,7 @@ class MandarinSpeaker:
     def _mishear(self, run: list[SpokenPiece], at: int, end: int, rng: Stream) -> None:
         """Writes other words for some of a run, whose syllables may run together or come apart."""
         said = "".join([piece.text for piece in run[at:end]])
-        sounds = [pronounced(piece.text) for piece in run[at:end]]
+        sounds = [pronounce_word(piece.text) for piece in run[at:end]]
         if None in sounds:
             return
         heard = [syllable for part in sounds if part for syllable in part]
@@ -259,18 +259,18 @@ def numeral_value(numeral: str) -> int:
     return total + digit
 
 
-def _clock_time(found: re.Match[str]) -> str:
+def _write_time(found: re.Match[str]) -> str:
     hour = int(found["h"]) if found["h"].isdigit() else numeral_value(found["h"])
     minute = 30 if found["half"] else int(found["m"] or 0)
     return f"{hour}:{minute:02d}" if hour <= 24 and minute < 60 else found[0]
 
 
-def _fraction(found: re.Match[str]) -> str:
+def _write_fraction(found: re.Match[str]) -> str:
     part, whole = numeral_value(found["a"]), found["b"]
     return f"{part}%" if whole == "百" else f"{part}/{numeral_value(whole)}"
 
 
-def _value(found: re.Match[str]) -> str:
+def _write_value(found: re.Match[str]) -> str:
     return str(numeral_value(found[0]))
 
 
@@ -281,11 +281,11 @@ _CLOCK = (
 )
 # The kinds of writing, with where each may be and what is written instead.
 _RULES = {
-    "clock": (re.compile(_CLOCK), _clock_time),
-    "fraction": (re.compile(rf"(?P<b>{_NUMERAL}+)分之(?P<a>{_NUMERAL}+)"), _fraction),
-    "numeral": (re.compile(rf"(?:{_ONE_TO_NINE}十{_ONE_TO_NINE}?|十{_ONE_TO_NINE})(?![百千万亿])"), _value),
-    "ordinal": (re.compile(rf"(?<=第){_TEN}(?!{_NUMERAL})"), _value),
-    "few": (re.compile(rf"(?<!{_NUMERAL})(?<!第){_TEN}(?=[{_COUNTED}余多])"), _value),
+    "clock": (re.compile(_CLOCK), _write_time),
+    "fraction": (re.compile(rf"(?P<b>{_NUMERAL}+)分之(?P<a>{_NUMERAL}+)"), _write_fraction),
+    "numeral": (re.compile(rf"(?:{_ONE_TO_NINE}十{_ONE_TO_NINE}?|十{_ONE_TO_NINE})(?![百千万亿])"), _write_value),
+    "ordinal": (re.compile(rf"(?<=第){_TEN}(?!{_NUMERAL})"), _write_value),
+    "few": (re.compile(rf"(?<!{_NUMERAL})(?<!第){_TEN}(?=[{_COUNTED}余多])"), _write_value),
     "myriad": (re.compile(r"(?<![\d.,])[1-9]\d{0,3}0000(?![\d.,%])", re.ASCII), lambda m: f"{int(m[0][:-4])}万"),
     "thousands": (re.compile(r"(?<![\d.,])[1-9]\d{4,11}(?![\d.,%])", re.ASCII), lambda m: f"{int(m[0]):,}"),
     "small": (re.compile(rf"(?<![\d.,:])[1-9](?=[{_COUNTED}])(?!月)", re.ASCII), lambda m: _SMALL[m[0]]),

@@ -39,7 +39,7 @@ class Voice(NamedTuple):
 
 
 @lru_cache(1)
-def _program() -> str:
+def _find_program() -> str:
     found = shutil.which("espeak-ng")
     if found is None:
         raise UsageError("speech/roundtrip needs espeak-ng. Install it with:  sudo apt-get install espeak-ng")
@@ -47,9 +47,9 @@ def _program() -> str:
 
 
 @lru_cache(64)
-def codes(language: str) -> tuple[str, ...]:
+def voice_codes(language: str) -> tuple[str, ...]:
     """espeak-ng's voices for a language: `en` has American, British, Scottish ones."""
-    listed = subprocess.run([_program(), "--voices"], capture_output=True, text=True, check=True).stdout  # noqa: S603
+    listed = subprocess.run([_find_program(), "--voices"], capture_output=True, text=True, check=True).stdout  # noqa: S603
     known = [line.split()[1].lower() for line in listed.splitlines()[1:] if line.strip()]
     wanted, main = language.lower(), language.lower().split("-")[0]
     for code in dict.fromkeys((wanted, _CODES.get(wanted, wanted), _CODES.get(main, main))):
@@ -62,13 +62,25 @@ def codes(language: str) -> tuple[str, ...]:
 
 def new_voice(language: str, code: str, rng: Stream) -> Voice:
     """A voice for a language, drawn; `code` fixes all but speed and pitch."""
-    drawn = code or rng.choice(codes(language)) + rng.choice(_VARIANTS)
+    drawn = code or rng.choice(voice_codes(language)) + rng.choice(_VARIANTS)
     return Voice(drawn, 130 + rng.below(60), 30 + rng.below(40))
 
 
-def speak(text: str, voice: Voice, path: Path) -> None:
+def write_speech(text: str, voice: Voice, path: Path) -> None:
     """Writes the text as a WAV file of 16 kHz, mono, 16 bits."""
-    command = [_program(), "-v", voice.code, "-s", str(voice.speed), "-p", str(voice.pitch), "-b", "1", "-w", str(path)]
+    command = [
+        _find_program(),
+        "-v",
+        voice.code,
+        "-s",
+        str(voice.speed),
+        "-p",
+        str(voice.pitch),
+        "-b",
+        "1",
+        "-w",
+        str(path),
+    ]
     said = " ".join(text.replace("\0", " ").split()).encode("utf-8", "replace")
     try:
         done = subprocess.run([*command, "--stdin"], input=said, capture_output=True, timeout=_TIMEOUT)  # noqa: S603
@@ -137,12 +149,12 @@ class Roundtrip(Operator):
         with place as folder:
             path = Path(folder) / f"{content_id(text)}-{voice.name}.wav"
             path.parent.mkdir(parents=True, exist_ok=True)
-            speak(text, voice, path)
-            [understood] = heard(_recogniser(self._asr, language), [path])
+            write_speech(text, voice, path)
+            [understood] = heard(_open_recogniser(self._asr, language), [path])
         return understood
 
 
 @lru_cache(4)
-def _recogniser(spec: str, language: str) -> Recogniser:
+def _open_recogniser(spec: str, language: str) -> Recogniser:
     """The recogniser of a language, loaded once in each process."""
     return open_system(spec, Recogniser, language=language)

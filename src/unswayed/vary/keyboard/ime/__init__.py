@@ -28,7 +28,7 @@ class Candidate(NamedTuple):
     used: int
 
 
-class Engine:
+class PinyinEngine:
     """Extend with `_look_up`; the guard for odd keys and the memory of what was asked are here.
 
     `packages` are the Debian packages that the engine needs, `files` the files below /usr by which they are known to be
@@ -40,7 +40,9 @@ class Engine:
     files: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
-        self._offers = lru_cache(MAX_CACHED_KEYS)(lambda keys, n: self._look_up(keys, n) if n and typable(keys) else [])
+        self._offers = lru_cache(MAX_CACHED_KEYS)(
+            lambda keys, n: self._look_up(keys, n) if n and is_typable(keys) else []
+        )
 
     @classmethod
     def open(cls) -> Self:
@@ -66,7 +68,9 @@ class Engine:
         raise NotImplementedError
 
 
-engines: Registry[Engine] = Registry("engine", Engine, "unswayed.vary.keyboard.ime", more=("unswayed.lab.ime",))
+engines: Registry[PinyinEngine] = Registry(
+    "engine", PinyinEngine, "unswayed.vary.keyboard.ime", more=("unswayed.lab.ime",)
+)
 
 
 class EngineMissing(UsageError):
@@ -76,7 +80,7 @@ class EngineMissing(UsageError):
         super().__init__(f"The input method {name} can't be used here ({why}). Install it with:  {install_line(name)}")
 
 
-def typable(keys: str) -> bool:
+def is_typable(keys: str) -> bool:
     """Can these keys be handed to an engine? Letters, and apostrophes only between letters."""
     return (
         len(keys) <= MAX_KEYS
@@ -98,7 +102,7 @@ def missing_file(name: str) -> str | None:
 
 
 @lru_cache(16)
-def open_engine(name: str) -> Engine:
+def open_engine(name: str) -> PinyinEngine:
     """The engine of that name, opened; EngineMissing where the machine lacks it."""
     if name not in engines:
         raise UnknownName("input method", name, engines.names())

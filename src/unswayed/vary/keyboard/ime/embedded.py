@@ -9,7 +9,7 @@ from string import ascii_lowercase
 from typing import Any, Self
 
 from unswayed.vary.chinese import APART, Lexicon, lexicon
-from unswayed.vary.keyboard.ime import MAX_CACHED_KEYS, MAX_KEYS, UNRANKED, Candidate, Engine, typable
+from unswayed.vary.keyboard.ime import MAX_CACHED_KEYS, MAX_KEYS, UNRANKED, Candidate, PinyinEngine, is_typable
 
 _BEAM = 4  # readings of the keys, and whole conversions, that are kept
 _WORD_COST = 18.0  # log of the running words counted, so that one long word goes before two short ones
@@ -27,7 +27,7 @@ _Way = tuple[float, Any, str, int]  # a reading up to some key: its cost, the wa
 _first = itemgetter(0)
 
 
-class Embedded(Engine):
+class Embedded(PinyinEngine):
     """Reads the keys as syllables, where letters may stand for whole ones, and finds the likeliest words by beam."""
 
     name = "embedded"
@@ -59,7 +59,7 @@ class Embedded(Engine):
 
     def _look_up_first(self, keys: str) -> Candidate | None:
         """What `_look_up` puts first, without the rest of its list."""
-        readings = self._readings(keys) if typable(keys) else []
+        readings = self._readings(keys) if is_typable(keys) else []
         best = self._best(readings)
         if best is None:
             return next(iter(self._look_up(keys, 1)), None) if readings else None
@@ -75,7 +75,7 @@ class Embedded(Engine):
         best = self._best(readings)
         offers: dict[str, tuple[float, int]] = {}
         for penalty, spelled, ends in readings:
-            known, initials = self._known_initials(spelled[0]), _initials(spelled)
+            known, initials = self._known_initials(spelled[0]), _first_letters(spelled)
             for length in range(min(len(spelled), _LONGEST), 0, -1):
                 if initials[1:length] not in known:
                     continue
@@ -142,10 +142,10 @@ class Embedded(Engine):
 
         What falls behind on the way stays behind, whatever follows. None need be found that scores less than `least`.
         """
-        initials, size, stretch, ceilings = _initials(spelled), len(spelled), self._stretch, self._ceilings
+        initials, size, stretch, ceilings = _first_letters(spelled), len(spelled), self._stretch, self._ceilings
         beams: list[list[tuple[float, str]]] = [[(0.0, "")], *[[] for _ in spelled]]
         for at, unit in enumerate(spelled):
-            here = _level(beams[at])
+            here = _best_ways(beams[at])
             if not here or here[0][0] + ceilings[size - at] < least - _SAME:
                 continue
             known = self._known_initials(unit)
@@ -155,7 +155,7 @@ class Embedded(Engine):
                     for word, score in stretch(spelled[at:end])[0]:
                         for before, text in here:
                             reached.append((before + score - _WORD_COST, text + word))
-        return _level(beams[-1])
+        return _best_ways(beams[-1])
 
     def _look_up_initials(self, unit: str) -> frozenset[str]:
         """The first letters of the syllables that follow a unit in words."""
@@ -187,11 +187,11 @@ class Embedded(Engine):
         return sorted(words + phrases, key=lambda pair: -pair[1]) if phrases else words
 
 
-def _initials(spelled: tuple[str, ...]) -> str:
+def _first_letters(spelled: tuple[str, ...]) -> str:
     return "".join([unit[0] for unit in spelled])
 
 
-def _level(ways: list[tuple[float, str]]) -> list[tuple[float, str]]:
+def _best_ways(ways: list[tuple[float, str]]) -> list[tuple[float, str]]:
     """The best of these, and the few that are as good."""
     if len(ways) < 2:
         return ways
