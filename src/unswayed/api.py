@@ -27,7 +27,7 @@ from unswayed.run.plan import MeasurePlan, Plan, PlanLike, given_options, plan_o
 from unswayed.run.record import Run, refuse_other
 from unswayed.run.spending import CostEstimate, Spending
 from unswayed.score import Comparing, comparing_for, scorers
-from unswayed.storage.files import as_path, temporary_folder
+from unswayed.storage.files import as_path
 from unswayed.storage.suite import Suite
 from unswayed.systems.device import using
 from unswayed.systems.opening import open_system
@@ -57,17 +57,19 @@ def check(
     - `scores`: the scorers, the main one first; by default those of the task.
     - `name`: what reports and comparisons call the system.
     - `to`: the folder of the run, in which a run that was stopped resumes, and in which answers of the same system
-      are reused. Without it, everything is new, in a temporary folder that stays until the process ends.
+      are reused. Without it, everything is new and in memory. If such a call is interrupted, the exception's `partial`
+      is the run with what was answered.
     - `plan`: all other options: a `Plan`, the path of a TOML file, or a table such as
       `{"measure": {"level": 0.9}, "run": {"limit": 500}}`. An argument overrides the plan.
     """
     made = plan_of(plan, operators=operators or None, input=input, gold=gold, id=id, groups=groups, task=task,
                    language=language, draws=draws, seed=seed, scores=scores, name=name)  # fmt: skip
     _check_measures(made.measure)
-    folder = temporary_folder() / "run" if to is None else as_path(to, "to")
-    refuse_other(folder)
+    folder = None if to is None else as_path(to, "to")
+    if folder is not None:
+        refuse_other(folder)
     if not isinstance(data, Suite):
-        data = made_suite(made, data, folder / "suite", guess_groups=groups is None)
+        data = made_suite(made, data, folder and folder / "suite", guess_groups=groups is None)
     elif extra := [*given_options(made.data), *given_options(made.vary)]:
         raise UsageError(f"data is a Suite, which has its variants already. Leave out {option(extra[0])}.")
     return carry_out(made, folder, system=system, suite=data).results
@@ -81,7 +83,7 @@ def carry_out(
     Example: `unswayed.carry_out(unswayed.read_plan("plan.toml"), "run/").results`.
 
     The run is in folder `to`, and the suite in `to`/suite unless the plan names one; both are kept and resumed.
-    Without `to`, both are in a temporary folder until the process ends. `system` and `suite` replace what the plan
+    Without `to`, both are in memory. `system` and `suite` replace what the plan
     names.
     """
     run, plan = _carried_out(plan, to, system, suite)
@@ -121,11 +123,12 @@ def _carried_out(
         raise UsageError(
             f"No system was given: set {option('system')} to module:function, a model's folder, or cmd:COMMAND."
         )
-    to = temporary_folder() / "run" if to is None else as_path(to, "to")
-    refuse_other(to)  # before a suite is made there
+    folder = None if to is None else as_path(to, "to")
+    if folder is not None:
+        refuse_other(folder)  # before a suite is made there
     suite = plan.run.suite if suite is None else suite
     if not isinstance(suite, Suite):
-        suite = suite_of(plan, to / "suite") if suite is None else Suite(suite)
+        suite = suite_of(plan, folder and folder / "suite") if suite is None else Suite(suite)
     suite.verify()
     check_sets(gates, suite)
     hide((os.environ.get(name, "") for name in plan.run.secret_env), named=True)
@@ -134,7 +137,7 @@ def _carried_out(
     with using(asked.device, asked.dtype):
         opened = open_system(system, **asked.options)
     with nullcontext() if opened is system else closing(opened):
-        run = start_run(suite, opened, to, plan, _until(plan, suite), _spending(plan, only_estimate))
+        run = start_run(suite, opened, folder, plan, _until(plan, suite), _spending(plan, only_estimate))
     rubric = plan.measure.rubric
     run.keep_plan(_kept(plan, opened), "" if rubric is None else Template.read(rubric).text)
     return run, plan

@@ -75,6 +75,7 @@ class UnswayedError(Exception):
     """
 
     exit_code = 3
+    partial: Any = None  # of a call without a folder: the `Run` with what was answered before the error
 
 
 class UsageError(UnswayedError):

@@ -205,7 +205,7 @@ def _pinned(suite: Suite, answers: list[Judgement]) -> Suite:
     made_of = {str(answer.origin.get("suite", suite.id)) for answer in answers}  # older databases have no pin
     if made_of - {suite.id}:
         raise UsageError(
-            f"{suite.path} is not the suite that this study's items were made from: it is {suite.id}, and it was "
+            f"{suite.name} is not the suite that this study's items were made from: it is {suite.id}, and it was "
             f"{', '.join(sorted(made_of))}. Put the old suite back, or export the answers as .jsonl."
         )
     return suite

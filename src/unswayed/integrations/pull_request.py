@@ -66,7 +66,7 @@ def check_pull_request(
 def _compared(plan: Plan, base: Path, run: Run, folder: Path) -> tuple[str, int]:
     if Run(base).suite.id != run.suite.id:
         return "The data or the operators changed, so there is no comparison with the main branch.", 0
-    found = compare(base, run.path, plan=plan)
+    found = compare(base, run, plan=plan)
     write_comparison(found, folder / "compare.html")
     write_comparison_junit(folder / "compare.xml", found)
     head, *_ = found.sentences

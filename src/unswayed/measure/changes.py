@@ -15,7 +15,7 @@ from unswayed.base.ids import canonical
 from unswayed.base.task import Task
 from unswayed.base.text import spelled
 from unswayed.base.values import Example, Inputs, Json, Output, Variant
-from unswayed.measure.measuring import Runlike, blocks_of, folder_of, items_of, scorers_for
+from unswayed.measure.measuring import Runlike, blocks_of, items_of, place_of, scorers_for
 from unswayed.measure.results import Results
 from unswayed.measure.stored import KeptScores
 from unswayed.measure.table_reader import compared
@@ -109,7 +109,7 @@ def flips_by_block(
     task = run.suite.task
     comparing = comparing_for(run.suite, extract, equivalent, rubric)
     scorer = next(iter(scorers_for(task, [score] if score else None, comparing)), None)
-    with KeptScores([run]) as kept, comparing.cache_in_run(folder_of(run)):
+    with KeptScores([run]) as kept, comparing.cache_in_run(place_of(run)):
         right = Right(scorer, task, kept)
         for block in blocks_of(run, comparing):
             yield block, _changed(run, block, comparing, right)

@@ -45,6 +45,7 @@ from unswayed.run.block import Answered, Block, in_blocks
 from unswayed.run.plan import Engine, MeasurePlan, Plan, PlanLike, plan_of
 from unswayed.run.record import Run
 from unswayed.score import Comparing, Match, Scorer, comparing_for, scorers
+from unswayed.storage.answers import Place
 from unswayed.storage.suite import Suite
 
 
@@ -85,7 +86,7 @@ def measure_run(run: Runlike | str | Path, plan: PlanLike = None) -> Results:
     engine, measured, run = made.engine_in_use, made.measure, run_of(run)
     measured = with_cluster(measured, run.suite)
     rules = measured.extract, measured.equivalent, measured.rubric
-    with comparing_for(run.suite, *rules).cache_in_run(folder_of(run)) as comparing:
+    with comparing_for(run.suite, *rules).cache_in_run(place_of(run)) as comparing:
         used = with_parts(scorers_for(run.suite.task, measured.scores, comparing), run.suite)
         judged = cited(measured.agreement, comparing)
         decided = decided_by(run, used, measured, comparing) if measured.stored else None
@@ -98,8 +99,8 @@ def measure_run(run: Runlike | str | Path, plan: PlanLike = None) -> Results:
     return msgspec.structs.replace(results, sanity=sanity_found, agreement=judged).of_run(run)
 
 
-def folder_of(run: Runlike) -> Path | None:
-    return run.path if isinstance(run, Run) else None
+def place_of(run: Runlike) -> Place | None:
+    return run.place if isinstance(run, Run) else None
 
 
 def items_of(run: Runlike, *others: Runlike) -> Iterator[Answered]:

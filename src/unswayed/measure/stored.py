@@ -78,7 +78,7 @@ class _File(msgspec.Struct, frozen=True):
 
 def decided_by(run: object, used: Sequence[Scorer], plan: MeasurePlan, comparing: Comparing) -> Decided | None:
     """What decides the results of a run in a folder; None if that can't be known, so that nothing is kept."""
-    if not isinstance(run, Run) or own_key() is None:
+    if not isinstance(run, Run) or run.path is None or own_key() is None:
         return None
     codes = [scorer_id(scorer, run.suite.task) for scorer in used]
     scores = [code for code in codes if code is not None]
@@ -88,7 +88,7 @@ def decided_by(run: object, used: Sequence[Scorer], plan: MeasurePlan, comparing
     others = msgspec.structs.replace(plan, scores=(), sanity=True, agreement=None)
     measured = msgspec.json.decode(msgspec.json.encode(others))
     del measured["groups"], measured["stored"]  # the others that were replaced change no number
-    with AnswerStore.reader(run.path) as store:
+    with AnswerStore.reader(run.place) as store:
         outputs = store.content()
     return Decided(
         suite=run.suite.signed,
@@ -134,15 +134,15 @@ def scorer_id(scorer: Scorer, task: Task) -> str | None:
 
 def find(run: Run, decided: Decided) -> Results | None:
     """The results that were measured before, if nothing that decides them has changed."""
-    kept = next((kept for kept in _read(run.path / RESULTS) if kept.decided == decided), None)
+    kept = next((kept for kept in _read(Path(run.name) / RESULTS) if kept.decided == decided), None)
     return None if kept is None or kept.id != _id(kept.decided, kept.results) else kept.results
 
 
 def keep(run: Run, decided: Decided, results: Results) -> None:
     """Stores results with their run, beside those of the same outputs under other settings."""
-    if not os.access(run.path, os.W_OK):
+    if not os.access(run.name, os.W_OK):
         return
-    others = [kept for kept in _read(run.path / RESULTS) if kept.decided.outputs == decided.outputs]
+    others = [kept for kept in _read(Path(run.name) / RESULTS) if kept.decided.outputs == decided.outputs]
     others = [kept for kept in others if kept.decided != decided]
     try:
         new = _Measurement(decided, results, _id(decided, results))
@@ -150,7 +150,7 @@ def keep(run: Run, decided: Decided, results: Results) -> None:
     except UnicodeEncodeError:  # a lone surrogate in a reason or a name: such results are measured each time
         return
     with suppress(UnswayedError):  # a full disk: the results are measured again next time
-        write_inside(run.path / RESULTS, msgspec.json.format(content, indent=1) + b"\n")
+        write_inside(Path(run.name) / RESULTS, msgspec.json.format(content, indent=1) + b"\n")
 
 
 def _id(decided: Decided, results: Results) -> str:
@@ -173,7 +173,7 @@ class KeptScores:
     """
 
     def __init__(self, runs: Iterable[object], engine: Engine | None = None) -> None:
-        folders = dict.fromkeys(run.path for run in runs if isinstance(run, Run))
+        folders = dict.fromkeys(run.path for run in runs if isinstance(run, Run) and run.path is not None)
         self._engine, self._stack = engine or in_use(), ExitStack()
         self._stores = [store for folder in folders if (store := _open(folder / SCORES)) is not None]
 

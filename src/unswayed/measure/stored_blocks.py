@@ -37,7 +37,7 @@ def stored_blocks(run: Run) -> Iterator[Block]:
     """All of a run in the order of its suite. Its answers come without their seconds and tokens."""
     suite, key = run.suite, Keyer(run.identity)
     size = min(_MOST_EXAMPLES, max(1, _VARIANTS * suite.manifest.examples // max(1, len(suite))))
-    with AnswerStore.reader(run.path) as store:
+    with AnswerStore.reader(run.place) as store:
         answers = StoredAnswers(store, NOT_ASKED, suite.manifest.examples + len(suite))
         variants = _Variants(suite)
         for examples in _examples(suite, size):

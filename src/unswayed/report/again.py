@@ -26,15 +26,8 @@ LEFT_OUT = {
     ("measure", "stored"),
     ("engine", "gpus"),
 }
-FLAGS = (
-    "model",
-    "prompt",
-    "answers",
-    "key_env",
-    "insecure",
-    "price_in",
-    "price_out",
-)  # options that are options of run
+# Options of a system that are options of `unswayed run`.
+FLAGS = ("model", "prompt", "answers", "key_env", "insecure", "price_in", "price_out")
 
 
 def commands(run: Run, report: str = "", judged: Mapping[str, Json] | None = None) -> list[str]:
@@ -42,6 +35,8 @@ def commands(run: Run, report: str = "", judged: Mapping[str, Json] | None = Non
 
     `judged` are the sections `measure` and `gate` that the report was made with, if not those of the run.
     """
+    if run.path is None:  # nothing of it is in a file
+        return []
     suite, folder = str(run.suite.path), str(run.path)
     lines = []
     if (made := run.suite.manifest.made).get("data", {}).get("path"):
@@ -65,7 +60,7 @@ def _with_own_files(run: Run, plan: Mapping[str, Json]) -> dict[str, Json]:
     """The plan with the prompt and the rubric that the run keeps in place of files elsewhere."""
     changed = {name: dict(section) for name, section in plan.items()}
     for section, name in (("run", "prompt"), ("measure", "rubric")):
-        file: Path = run.path / f"{name}.txt"
+        file = Path(run.name) / f"{name}.txt"
         at = changed.get(section, {}).get("options", {}) if section == "run" else changed.get(section, {})
         if at.get(name) is not None and file.is_file():
             changed[section] |= {"options": {**at, name: str(file)}} if section == "run" else {name: str(file)}

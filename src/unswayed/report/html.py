@@ -72,7 +72,7 @@ def write_report(
     page = template("report.html.jinja").render(
         css=style(),
         results=results,
-        suite=results.suite if run is None else Path(run.suite.path).name,
+        suite=results.suite if run is None else (run.suite.path or Path(results.suite)).name,
         headline=sections.headline(results),
         verdict=verdict(results, gates),
         gates=gates,
@@ -147,7 +147,7 @@ def facts(run: Run | None, results: Results, more: Mapping[str, Json] | None = N
     found |= {"system": results.system, "suite": results.suite}
     if run is not None:
         suite = run.suite.manifest
-        found |= {"system identity": run.identity, "suite folder": str(run.suite.path), "run folder": str(run.path)}
+        found |= {"system identity": run.identity, "suite folder": run.suite.name, "run folder": run.name}
         found |= {f"{name} (sampling)": value for name, value in run.manifest.settings.items()}
         found |= {name: shown_amount(value) for name, value in run.used().items()}
         operators = [

@@ -137,7 +137,7 @@ def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
 def _facts(suite: Suite) -> list[str]:
     """What there is, in sentences."""
     m = suite.manifest
-    said = f"{suite.path}: {counted(m.variants, 'variant')} of {counted(m.examples, 'example')}"
+    said = f"{suite.name}: {counted(m.variants, 'variant')} of {counted(m.examples, 'example')}"
     how = [f"task {m.task}", f"language {m.language}"]
     how += [f"seed {m.seed}"] if m.seed is not None else []
     how += [counted(m.draws, "draw")] if m.draws is not None else []

@@ -158,9 +158,10 @@ def _versus(first: Run, last: Run, columns: Columns) -> dict[str, Json] | None:
 
 
 def _moment(run: Run, results: Results) -> dict[str, Json]:
-    when = datetime.fromtimestamp(os.stat(run.path / "run.json").st_mtime, UTC)
+    now = run.path is None
+    when = datetime.now(UTC) if now else datetime.fromtimestamp(os.stat(Path(run.name) / "run.json").st_mtime, UTC)
     return {
-        "name": label(run.path.name),
+        "name": label(Path(run.name).name),
         "system": label(run.system),
         "suite": results.suite,
         "date": when.strftime("%Y-%m-%d %H:%M"),

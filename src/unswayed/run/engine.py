@@ -25,11 +25,11 @@ from unswayed.run.due import Due, Requests
 from unswayed.run.job import Job, Until, check_repeats, write_manifest
 from unswayed.run.order import Order
 from unswayed.run.plan import Plan, PlanLike, plan_of
-from unswayed.run.record import Run, refuse_other
+from unswayed.run.record import Run, RunManifest, refuse_other
 from unswayed.run.spending import CostEstimate, Purse, Spending, checked_budget, judge_cost, sample_size, total
 from unswayed.run.workers import Here, Lost, Pool, open_pool
 from unswayed.score import judge_used
-from unswayed.storage.answers import AnswerStore
+from unswayed.storage.answers import AnswerStore, Asked, MemoryStores, Place
 from unswayed.storage.files import as_path
 from unswayed.storage.keys import Key
 from unswayed.storage.suite import Suite
@@ -41,10 +41,12 @@ from unswayed.systems.system import System
 
 @options_in_plan(Plan, "run", "engine")
 def run_system(
-    suite: Suite | str | Path, system: System | Callable[..., Any] | str, to: str | Path, *, name: str | None = None,
-    plan: PlanLike = None,
+    suite: Suite | str | Path, system: System | Callable[..., Any] | str, to: str | Path | None = None, *,
+    name: str | None = None, plan: PlanLike = None,
 ) -> Run:  # fmt: skip
     """Makes or continues the run in folder `to`. Answers that are there are used again, after a few were checked.
+
+    Without `to`, the run is in memory; if it is interrupted, the exception's `partial` is what was answered.
 
     Example: `unswayed.run_system(suite, predict, "run/")`.
 
@@ -63,19 +65,26 @@ def run_system(
         else closing(open_system(system, **made.run.options)) as opened
     ):
         suite = suite if isinstance(suite, Suite) else Suite(suite)
-        return start_run(suite, opened, as_path(to, "to"), made, spending=Spending(made.run.budget))
+        return start_run(
+            suite, opened, None if to is None else as_path(to, "to"), made, spending=Spending(made.run.budget)
+        )
 
 
 def start_run(
-    suite: Suite, system: System, folder: Path, plan: Plan, until: Until | None = None,
+    suite: Suite, system: System, folder: Path | None, plan: Plan, until: Until | None = None,
     spending: Spending | None = None,
 ) -> Run:  # fmt: skip
     """The same for a system that is open. `until` ends the run early; `spending` has a judge and its prices."""
-    refuse_other(folder, suite)
+    if folder is not None:
+        refuse_other(folder, suite)
+    elif system.prices is not None or (system.reference and system.reference[0].startswith(("http://", "https://"))):
+        kept = f"Set {option('o', 'to')} to a folder to keep them, so that nothing is paid twice."
+        print(f"unswayed: answers are in memory only. {kept}", file=sys.stderr)
+    place: Place = folder or MemoryStores(AnswerStore.in_memory(), AnswerStore.in_memory())
     asked, spending = plan.run, spending or Spending()
     checked_budget(spending.budget, system.prices)
     check_repeats(asked.repeats, system)
-    job = Job(suite, folder, asked.asking, asked.limit, asked.fresh, until, asked.repeats, spending, asked.name)
+    job = Job(suite, place, asked.asking, asked.limit, asked.fresh, until, asked.repeats, spending, asked.name)
     # What was made in this process is asked in it, unless this very plan asks for workers.
     engine = plan.engine if system.reference is None else plan.engine_in_use
     if engine.here:
@@ -89,7 +98,7 @@ def start_run(
 
         return _run(job, system, here)
     reference, options = reference_of(system)
-    options = placed_options(engine, options)
+    options, stored = placed_options(engine, options), suite.on_disk()
     # Once more, to know it; what was given need not load for that.
     with device_elsewhere(), closing(open_system(reference, **options)) as known:
         known.prepare(suite)
@@ -98,8 +107,8 @@ def start_run(
             system=reference,
             options=options,
             identity=known.identity,
-            suite=str(suite.path.resolve()),
-            manifest=suite.manifest,
+            suite=os.path.realpath(stored.name),
+            manifest=stored.manifest,
             asking=shared_rate(job.asking, engine),
         )
 
@@ -110,16 +119,25 @@ def start_run(
 
 
 def _run(job: Job, system: System, pool: Callable[[bool], Pool]) -> Run:
-    with AnswerStore.writer(job.folder, job.fresh) as store:
+    with AnswerStore.writer(job.place, job.fresh) as store:
         engine = _Engine(job, system, store)
         try:
             with engine.progress, _counting(store, system), _staying():
                 engine.run(pool)
-        except KeyboardInterrupt:
-            store.commit()
-            raise Interrupted(f"Stopped. {engine.kept}; rerun to resume.") from None
+        except BaseException as error:
+            interrupted = isinstance(error, KeyboardInterrupt)
+            if interrupted:
+                store.commit()
+            resume = "; rerun to resume." if isinstance(job.place, Path) else "."
+            stopped = Interrupted(f"Stopped. {engine.kept}{resume}") if interrupted else error
+            if engine.manifest is not None and isinstance(job.place, MemoryStores):
+                with suppress(AttributeError):
+                    stopped.partial = engine.open_run()  # type: ignore[attr-defined]
+            if interrupted:
+                raise stopped from None
+            raise
         told = store.reuse_summary()
-    run = Run(job.folder, told)
+        run = engine.open_run(told)
     run.estimate = engine.estimate
     return run
 
@@ -159,7 +177,8 @@ class _Engine:
         self.progress = Progress("asked", _requests(job) if whole else None)
         self.failed_in_a_row, self.failed = 0, 0
         self.again: deque[Requests] = deque()  # each request of a batch under which workers died, by itself
-        self.purse = Purse(job.spending, system.prices, job.folder, store.most_tokens())
+        self.manifest: RunManifest | None = None
+        self.purse = Purse(job.spending, system.prices, job.place, store.most_tokens())
         told = job.spending.only_estimate or system.prices is not None
         self.sample = sample_size(len(self.order.places)) if told else 0  # examples after which the cost is told
         self.estimate: CostEstimate | None = None
@@ -197,6 +216,14 @@ class _Engine:
                 raise
         return self.finish()
 
+    def open_run(self, session: Asked | None = None) -> Run:
+        """The run as it is by now."""
+        assert self.manifest is not None
+        place = self.job.place
+        if isinstance(place, MemoryStores):
+            return Run.in_memory(self.manifest, self.suite, place, session)
+        return Run(place, session)
+
     def finish(self) -> None:
         self.store.commit()
         if self.job.spending.only_estimate and self.sample < len(self.order.places):
@@ -204,7 +231,7 @@ class _Engine:
         asked = len(self.order.places)
         self.write_manifest(None)
         if self.purse.limit is not None:
-            sample = Run(self.job.folder).sample
+            sample = self.open_run().sample
             complete = asked if sample is None else sample.examples
             asked = min(asked, self.purse.judgeable(complete))
         return self.write_manifest(asked, over=asked < len(self.order.places))
@@ -215,7 +242,7 @@ class _Engine:
         if judge is None or not self.sample:
             return
         self.store.commit()
-        run = Run(self.job.folder)
+        run = self.open_run()
         complete = len(self.order.places) if run.sample is None else run.sample.examples
         if complete:
             with suppress(NothingEvaluated):
@@ -233,7 +260,7 @@ class _Engine:
         costs = [0.0 if self.purse.prices is None else self.purse.prices.cost(*took[1:]) for took in known]
         many = [took[0] for took in known]
         rest = len(self.order.places) - self.sample
-        judged = judge_used(self.job.folder) if self.job.spending.judge else {}
+        judged = judge_used(self.job.place) if self.job.spending.judge else {}
         share = rest / self.purse.judged if self.purse.judged else 0.0
         cost = judge_cost(judged, self.purse.judge_prices)
         seconds = (time.monotonic() - self.began) * due / self.store.asked if self.store.asked else None
@@ -259,7 +286,7 @@ class _Engine:
         if self.job.until is None:
             return False
         self.store.commit()
-        run = Run(self.job.folder)
+        run = self.open_run()
         examples = len(self.order.places) if run.sample is None else run.sample.examples
         with suppress(NothingEvaluated):
             if examples > 1 and self.job.until.hold(run):
@@ -270,7 +297,7 @@ class _Engine:
         return False
 
     def write_manifest(self, asked: int | None, over: bool = False) -> None:
-        write_manifest(self.job, self.system, asked, self.purse, over)
+        self.manifest = write_manifest(self.job, self.system, asked, self.purse, over)
 
     def check(self, pool: Pool, canaries: list[Canary]) -> None:
         """Raises where the system no longer gives the answers that are stored."""
@@ -353,7 +380,8 @@ class _Engine:
         """How many new answers the store has; errors are none."""
         answers = self.store.asked - self.failed
         lost = f", {self.failed:,} requests failed" if self.failed else ""
-        return f"{answers:,} new answer{' is' if answers == 1 else 's are'} kept in {self.job.folder}{lost}"
+        where = self.job.place if isinstance(self.job.place, Path) else "the exception's `partial`"
+        return f"{answers:,} new answer{' is' if answers == 1 else 's are'} kept in {where}{lost}"
 
     def failed_before(self, failed: list[Key]) -> set[Key]:
         """What failed now and in an earlier session of a system that answers: that is no sign of a broken one."""

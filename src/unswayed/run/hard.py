@@ -47,7 +47,13 @@ def hard_manifest(candidates: Manifest, selector: System) -> Manifest:
 
 
 def write_hard_set(
-    to: Path, manifest: Manifest, candidates: Suite, selector: System, place: Path, plan: Plan, overwrite: bool
+    to: Path | None,
+    manifest: Manifest,
+    candidates: Suite,
+    selector: System,
+    place: Path | None,
+    plan: Plan,
+    overwrite: bool,
 ) -> Suite:
     """Runs the selector on all candidates, in folder `place`, where a selection that was stopped resumes; then writes
     the suite of those on which it did worst."""
@@ -69,7 +75,7 @@ def hardest(run: Run, selector: System, seed: int, ties: Counter[str]) -> Iterat
     `ties` counts the choices, and those among several that were equally bad.
     """
     task = run.suite.task
-    comparing = comparing_for(run.suite).cache_in_run(run.path)
+    comparing = comparing_for(run.suite).cache_in_run(run.place)
     judged = [Match(comparing) if name == "match" else scorers.get(name)() for name in task.scores]
     lots = Seeds(seed, "set/hard", 1)
     items = comparing.watch(run.items())

@@ -16,6 +16,7 @@ from unswayed.base.secrets import without_known
 from unswayed.run.order import seed_of
 from unswayed.run.record import PROMPT_FILE, Run, RunManifest
 from unswayed.run.spending import Purse, Spending
+from unswayed.storage.answers import Place
 from unswayed.storage.files import write_inside
 from unswayed.storage.suite import Suite
 from unswayed.systems.system import System
@@ -32,7 +33,7 @@ class Job(NamedTuple):
     """What is to be done, whoever answers."""
 
     suite: Suite
-    folder: Path
+    place: Place  # a folder, or memory
     asking: Asking
     limit: int | None
     fresh: bool
@@ -50,13 +51,15 @@ def check_repeats(repeats: int, system: System) -> None:
         )
 
 
-def write_manifest(job: Job, system: System, asked: int | None, purse: Purse, over: bool) -> None:
-    suite, folder = job.suite, job.folder
-    place = suite.path.resolve()
-    try:
-        shown = os.path.relpath(place, folder.resolve())
-    except ValueError:  # another drive
-        shown = str(place)
+def write_manifest(job: Job, system: System, asked: int | None, purse: Purse, over: bool) -> RunManifest:
+    suite, folder = job.suite, job.place
+    shown = ""
+    if isinstance(folder, Path):
+        place = Path(suite.on_disk().name).resolve()
+        try:
+            shown = os.path.relpath(place, folder.resolve())
+        except ValueError:  # another drive
+            shown = str(place)
     manifest = RunManifest(
         unswayed=VERSION,
         suite=shown,
@@ -75,6 +78,9 @@ def write_manifest(job: Job, system: System, asked: int | None, purse: Purse, ov
         settings=system.settings(),
         prompts={name: without_known(text) for name, text in system.prompts.items()},
     )
+    if not isinstance(folder, Path):
+        return manifest
     if "prompt" in manifest.prompts:  # also as a file, with which the run can be made again
         write_inside(folder / PROMPT_FILE, f"{manifest.prompts['prompt']}\n".encode("utf-8", "surrogatepass"))
     write_inside(folder / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
+    return manifest

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -23,10 +22,9 @@ from unswayed.base.task import task_named
 from unswayed.base.values import Example, Variant
 from unswayed.data import Source, likely_groups, open_source, read_examples
 from unswayed.run.labels import learnt_guard
-from unswayed.run.passing import Passing
 from unswayed.run.plan import DataPlan, Engine, Plan, PlanLike, given_options, plan_of
-from unswayed.run.varying import encoding_on, vary_on
-from unswayed.storage.files import as_path, clear_left, temporary_folder
+from unswayed.run.varying import ExampleSpool, encoding_on, vary_on
+from unswayed.storage.files import as_path, clear_left
 from unswayed.storage.suite import Manifest, Suite, languages_counted, plan_id, refuse_existing, write_pieces
 from unswayed.systems.device import chosen
 from unswayed.systems.opening import open_system
@@ -61,8 +59,8 @@ def make_suite(
       it is identified from the texts.
     - `draws`: the variants of each example and operator. The same `seed` gives the same variants.
     - `selector`: for a hard set, any system that `run_system` takes.
-    - `to`: the folder of the suite. Without it, the suite is in a temporary folder until the process ends; `save`
-      copies it. If the same plan made the suite in `to` already, it is kept as it is.
+    - `to`: the folder of the suite. Without it, the suite is in memory; `save` writes it. If the same plan made the
+      suite in `to` already, it is kept as it is.
     - `plan`: all other options, such as `{"vary": {"set": "random"}, "data": {"cluster": "paragraph"}}`; a `Plan`, or
       the path of a TOML file. An argument overrides the plan.
     """
@@ -84,7 +82,7 @@ def made_suite(
         found = msgspec.structs.replace(found, groups=tuple(groups))
     if isinstance(data, (str, Path)):
         found = msgspec.structs.replace(found, path=str(data))
-    to = temporary_folder() / "suite" if to is None else as_path(to, "to")
+    to = None if to is None else as_path(to, "to")
     return suite_of(msgspec.structs.replace(plan, data=found), to, overwrite, data, selector)
 
 
@@ -92,11 +90,11 @@ def suite_of(
     plan: Plan, to: str | Path | None = None, overwrite: bool = False, data: object = None,
     selector: Selector | None = None,
 ) -> Suite:  # fmt: skip
-    """Makes the plan's suite in folder `to`. If the same plan made it already, it is kept as it is.
+    """Makes the plan's suite in folder `to`, or in memory. If the same plan made it there already, it is kept.
 
     `data` and `selector` stand for the plan's own where they are objects in Python, which no plan can name.
     """
-    to = temporary_folder() / "suite" if to is None else Path(to)
+    to = None if to is None else Path(to)
     with _selector(plan, selector) as hard_for:
         source = _source(plan, data)
         variation, presets = _variation(plan, source, data)
@@ -107,23 +105,25 @@ def suite_of(
             from unswayed.run.hard import hard_manifest, write_hard_set  # brings all that a run needs
 
             manifest = hard_manifest(candidates, hard_for)
-        if (to / "manifest.json").exists() and not overwrite and (there := Suite(to)).manifest.plan == manifest.plan:
-            clear_left(to)
-            return there
-        refuse_existing(to, overwrite)
+        if to is not None:
+            known = Suite(to) if (to / "manifest.json").exists() and not overwrite else None
+            if known is not None and known.manifest.plan == manifest.plan:
+                clear_left(to)
+                return known
+            refuse_existing(to, overwrite)
         if hard_for is None:
             suite = _write(to, manifest, source, variation, plan.engine_in_use, overwrite)
         else:
-            work = to.with_name(f".{to.name}.selecting")
-            rivals = _candidates(work / "candidates", candidates, source, variation, plan.engine_in_use)
-            suite = write_hard_set(to, manifest, rivals, hard_for, work / "run", plan, overwrite)
-            shutil.rmtree(work, ignore_errors=True)
+            work = None if to is None else to.with_name(f".{to.name}.selecting")
+            place = None if work is None else work / "candidates"
+            rivals = _candidates(place, candidates, source, variation, plan.engine_in_use)
+            suite = write_hard_set(to, manifest, rivals, hard_for, work and work / "run", plan, overwrite)
+            if work is not None:
+                shutil.rmtree(work, ignore_errors=True)
     if not suite.manifest.variants:
         needs = [f" {s.name} needs {n}." for s in variation.operators if (n := operators.get(s.name).needs)]
-        raise NothingEvaluated(
-            f"{to} has no variants: the operators found nothing to change in {suite.manifest.examples} examples."
-            + "".join(needs)
-        )
+        of = f"the operators found nothing to change in {suite.manifest.examples} examples."
+        raise NothingEvaluated(f"{suite.name} has no variants: {of}{''.join(needs)}")
     return suite
 
 
@@ -134,12 +134,11 @@ def variants_of(plan: Plan, unchanged: Counter[str], left_out: list[str] | None 
     """
     spoken: Counter[str] = Counter()
     if plan.vary.set == "hard":
-        with TemporaryDirectory() as passing:
-            suite = suite_of(plan, Path(passing) / "suite")
-            unchanged.update(suite.manifest.unchanged)
-            spoken.update(suite.manifest.languages)
-            names = [str(operator["name"]) for operator in suite.manifest.operators]
-            yield from suite.variants()
+        suite = suite_of(plan)
+        unchanged.update(suite.manifest.unchanged)
+        spoken.update(suite.manifest.languages)
+        names = [str(operator["name"]) for operator in suite.manifest.operators]
+        yield from suite.variants()
     else:
         with _selector(plan, None):
             source = _source(plan, None)
@@ -263,20 +262,20 @@ def _made(plan: Plan) -> dict[str, Any]:
 
 
 def _write(
-    to: Path, manifest: Manifest, source: Source, variation: Variation, engine: Engine, overwrite: bool = False
+    to: Path | None, manifest: Manifest, source: Source, variation: Variation, engine: Engine, overwrite: bool = False
 ) -> Suite:
     unchanged: Counter[str] = Counter()
     with (
-        Passing(source.examples, to, variation.at_once) as passing,
-        encoding_on(engine, passing.lines, variation, unchanged) as encoding,
+        ExampleSpool(source.examples, to, variation.at_once) as spool,
+        encoding_on(engine, spool.next_lines, variation, unchanged) as encoding,
     ):
-        return write_pieces(to, manifest, lambda: passing.read(encoding.go_on), encoding.pieces, overwrite, unchanged)
+        return write_pieces(to, manifest, lambda: spool.read(encoding.go_on), encoding.pieces, overwrite, unchanged)
 
 
-def _candidates(to: Path, manifest: Manifest, source: Source, variation: Variation, engine: Engine) -> Suite:
+def _candidates(to: Path | None, manifest: Manifest, source: Source, variation: Variation, engine: Engine) -> Suite:
     """All variants, from which a hard set is selected. They stay with the answers to them until the set is there, so
     that a selection that was stopped resumes."""
-    if to.exists():
+    if to is not None and to.exists():
         there = Suite(to)
         if there.manifest.plan == manifest.plan:
             return there

@@ -1,4 +1,4 @@
-"""A Run: the outputs of one system on one suite, in a folder of a manifest and a store."""
+"""A Run: the outputs of one system on one suite, in a folder of a manifest and a store, or in memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from unswayed.base.values import Example, Inputs, Json, Output, Variant
 from unswayed.run.order import Order
 from unswayed.run.spending import CostEstimate, judge_cost
 from unswayed.score import Comparing, comparing_for, judge_used
-from unswayed.storage.answers import AnswerStore, Asked
+from unswayed.storage.answers import AnswerStore, Asked, MemoryStores, Place
 from unswayed.storage.files import as_path, unwritable, write_atomically, write_inside
 from unswayed.storage.keys import Keyer
 from unswayed.storage.old_edition import refuse_old_edition
@@ -95,7 +95,7 @@ class Sample(NamedTuple):
 
 
 class Run:
-    """The outputs of a system on a suite, on disk. `Run(path)` opens one; `unswayed.run_system` makes or continues one.
+    """The outputs of a system on a suite. `Run(path)` opens one on disk; `unswayed.run_system` makes or continues one.
 
     Example: `unswayed.Run("run/").flips()`.
 
@@ -103,8 +103,12 @@ class Run:
     with its output and all of these.
     """
 
+    path: Path | None  # its folder; None in memory
+    place: Place  # the folder, or what it has in memory for one
+    _plan: dict[str, dict[str, Json]] | None = None  # in memory
+
     def __init__(self, path: str | Path, session: Asked | None = None) -> None:
-        self.path = as_path(path, "path")
+        self.path = self.place = as_path(path, "path")
         self.estimate: CostEstimate | None = None  # what it would cost, where that was told when it was made
         self.session = session  # what was asked and used again, where this run was just made or continued
         self.manifest = _read_manifest(self.path)
@@ -117,6 +121,19 @@ class Run:
                 f"{self.suite.path}: the suite changed after {self.path} was run on it. Run again into another folder."
             )
 
+    @classmethod
+    def in_memory(cls, manifest: RunManifest, suite: Suite, place: MemoryStores, session: Asked | None = None) -> Run:
+        """A run that is in no file."""
+        run = cls.__new__(cls)
+        run.path, run.place, run.manifest, run.suite = None, place, manifest, suite
+        run.estimate, run.session = None, session
+        return run
+
+    @property
+    def name(self) -> str:
+        """What messages call it: its folder, where it has one."""
+        return "the run in memory" if self.path is None else str(self.path)
+
     @property
     def system(self) -> str:
         return self.manifest.system
@@ -124,6 +141,8 @@ class Run:
     @property
     def plan(self) -> dict[str, dict[str, Json]]:
         """The plan that it was made by, as far as it is not by default; empty where that is not known."""
+        if self.path is None:
+            return self._plan or {}
         try:
             return decode(read_bounded(self.path / PLAN_FILE), dict[str, dict[str, Any]])
         except (OSError, StoredFileError, msgspec.MsgspecError, UnicodeDecodeError):
@@ -131,6 +150,9 @@ class Run:
 
     def keep_plan(self, plan: dict[str, dict[str, Json]], rubric: str) -> None:
         """Keeps what is needed to make the run again: its plan, and a judge's rubric whole."""
+        if self.path is None:
+            self._plan = plan
+            return
         write_inside(self.path / PLAN_FILE, msgspec.json.format(msgspec.json.encode(plan), indent=2) + b"\n")
         if rubric:
             write_inside(self.path / RUBRIC_FILE, f"{rubric}\n".encode("utf-8", "surrogatepass"))
@@ -146,9 +168,8 @@ class Run:
         return (answered for _, _, varied in self.items() for answered in varied)
 
     def __repr__(self) -> str:
-        return (
-            f"<Run {self.path}: {self.system} on {len(self):,} variants of {self.suite.manifest.examples:,} examples>"
-        )
+        of = f"{len(self):,} variants of {self.suite.manifest.examples:,} examples"
+        return f"<Run {self.path or 'in memory'}: {self.system} on {of}>"
 
     def _repr_html_(self) -> str:
         """The first answers, for notebooks."""
@@ -192,18 +213,23 @@ class Run:
 
     @cached_property
     def _comparing(self) -> Comparing:
-        return comparing_for(self.suite).cache_in_run(self.path)
+        return comparing_for(self.suite).cache_in_run(self.place)
 
     def save(self, to: str | Path) -> Run:
-        """Copies the run, with its suite, to folder `to`, for example one that was made in a temporary folder."""
+        """Copies the run, with its suite, to folder `to`, for example one that is in memory."""
         to = as_path(to, "to")
         if to.exists() and (not to.is_dir() or any(to.iterdir())):
             raise UsageError(f"{to} exists. Choose another folder with {option('o', 'to')}.")
         with unwritable(to, "the run"):
             to.mkdir(parents=True, exist_ok=True)
-            for name in _KEPT:  # and nothing else that somebody put there, such as a link to your own files
-                if (self.path / name).is_file() and not (self.path / name).is_symlink():
-                    shutil.copyfile(self.path / name, to / name)
+            if isinstance(self.place, MemoryStores):
+                self.place.answers.save(to / "outputs.sqlite")
+                (to / PLAN_FILE).write_bytes(msgspec.json.encode(self.plan))
+            else:
+                files = [self.place / name for name in _KEPT]  # nothing else that somebody put there, such as a link
+                for file in files:
+                    if file.is_file() and not file.is_symlink():
+                        shutil.copyfile(file, to / file.name)
         self.suite.save(to / "suite")
         manifest = msgspec.structs.replace(self.manifest, suite="suite")
         write_atomically(to / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
@@ -218,7 +244,7 @@ class Run:
         """Each example with its output, and each of its variants with theirs; streamed."""
         key = Keyer(self.identity)
         groups = self.suite.groups()
-        with AnswerStore.reader(self.path) as store:
+        with AnswerStore.reader(self.place) as store:
             while block := list(islice(groups, _EXAMPLES_A_BLOCK)):
                 keys = key.each(inputs for e, own in block for inputs in (e.inputs, *(v.inputs for v in own)))
                 found = store.get(keys)
@@ -231,7 +257,7 @@ class Run:
         """Each example with its output and, in place of variants, itself with the output of each repeat."""
         key, examples = Keyer(self.identity), self.suite.examples()
         times = range(1, self.manifest.repeats + 1)
-        with AnswerStore.reader(self.path) as store:
+        with AnswerStore.reader(self.place) as store:
             while block := list(islice(examples, _EXAMPLES_A_BLOCK)):
                 keys = [[key(e.inputs, repeat) for repeat in (0, *times)] for e in block]
                 found = store.get([k for group in keys for k in group])
@@ -265,7 +291,7 @@ class Run:
         """How many examples, from the first in the order, have an output for each of their requests."""
         key, groups = Keyer(self.identity), order.groups()
         count = 0
-        with AnswerStore.reader(self.path) as store:
+        with AnswerStore.reader(self.place) as store:
             while block := list(islice(groups, _EXAMPLES_A_BLOCK)):
                 keys = [key.each(group) for group in block]
                 for of, group in zip(keys, block, strict=True):
@@ -279,8 +305,8 @@ class Run:
 
     def used(self) -> dict[str, float]:
         """What answering used over the whole run, such as requests, retries, tokens and cost; empty where not known."""
-        with AnswerStore.reader(self.path) as store:
-            used = store.used() | judge_used(self.path)
+        with AnswerStore.reader(self.place) as store:
+            used = store.used() | judge_used(self.place)
         cost = judge_cost(used, self.manifest.judge_prices or self.manifest.prices)
         return used if cost is None else used | {"judge cost": cost}
 

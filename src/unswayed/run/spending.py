@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, sqrt
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -13,7 +12,7 @@ from unswayed.base.errors import UsageError, option
 from unswayed.base.values import Estimate, Output
 from unswayed.score import judge_used
 from unswayed.stats import t_quantile
-from unswayed.storage.answers import AnswerStore
+from unswayed.storage.answers import AnswerStore, MemoryStores, Place
 from unswayed.systems.system import Prices
 
 if TYPE_CHECKING:
@@ -135,9 +134,11 @@ def judge_cost(used: Mapping[str, float], prices: Prices | None) -> float | None
     return None if prices is None or tokens == (None, None) else prices.cost(*tokens)
 
 
-def spent_in(folder: Path, judge_prices: Prices | None) -> float:
+def spent_in(folder: Place, judge_prices: Prices | None) -> float:
     """All that was spent in a run's folder: for answers, also for those that were put aside, and for judges."""
     cost = judge_cost(judge_used(folder), judge_prices) or 0.0
+    if isinstance(folder, MemoryStores):
+        return cost + folder.answers.used().get("cost", 0.0)
     for file in sorted(folder.glob("outputs*.sqlite")):
         with AnswerStore.reading(file) as store:
             cost += store.used().get("cost", 0.0)
@@ -153,12 +154,12 @@ class Purse:
     """
 
     def __init__(
-        self, spending: Spending, prices: Prices | None, folder: Path, most_tokens: tuple[int, int] = (0, 0)
+        self, spending: Spending, prices: Prices | None, folder: Place, most_tokens: tuple[int, int] = (0, 0)
     ) -> None:
         self.limit = checked_budget(spending.budget, prices)
         self.prices, self.judge_prices = prices, spending.judge_prices or prices
         self._folder = folder
-        self.spent = spent_in(folder, self.judge_prices) if folder.exists() else 0.0
+        self.spent = spent_in(folder, self.judge_prices) if isinstance(folder, MemoryStores) or folder.exists() else 0.0
         self._judged_cost = judge_cost(judge_used(folder), self.judge_prices) or 0.0
         self._dearest = 0.0 if prices is None else prices.cost(*most_tokens)
         self.judged = 0  # examples that a judge has seen,

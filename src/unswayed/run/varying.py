@@ -6,10 +6,13 @@ A worker imports this module before it begins, so it imports little.
 from __future__ import annotations
 
 import pickle
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import NamedTuple
+from contextlib import contextmanager, suppress
+from os import SEEK_END
+from pathlib import Path
+from tempfile import SpooledTemporaryFile, TemporaryFile, gettempdir
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,6 +20,8 @@ from unswayed.base.progress import Progress
 from unswayed.base.values import Example, Variant
 from unswayed.run.plan import Engine
 from unswayed.run.workers import InOrder, mapped_on, open_pool, unlost
+from unswayed.storage.files import unwritable
+from unswayed.storage.suite import MEMORY_BYTES
 from unswayed.storage.suite_rows import Piece, pieces_of
 from unswayed.vary.engine import Variation, Varier, blocks_of
 
@@ -31,6 +36,67 @@ class Lines(NamedTuple):
     first: int  # row
     last: int
     size: int
+
+
+class _Place(NamedTuple):
+    """Where the lines of a block are."""
+
+    at: int
+    length: int
+    first: int
+    last: int
+    size: int
+
+
+class ExampleSpool:
+    """Spool of examples on their way into a suite: they are read from their source once.
+
+    What is read is kept until it is varied: in a file beside `to` that has no name, so nothing is left of it however
+    the process ends; or in memory, up to 256 MB.
+    """
+
+    def __init__(self, examples: Iterable[Example], to: Path | None, at_once: int) -> None:
+        self._blocks, self._to = blocks_of(examples, at_once), to or Path(gettempdir())
+        self._places: deque[_Place] = deque()
+        self._file: Any
+        if to is None:
+            self._file = SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - closed on leaving
+            return
+        with unwritable(to, "the suite"):
+            to.parent.mkdir(parents=True, exist_ok=True)
+            self._file = TemporaryFile(dir=to.parent, buffering=0)  # noqa: SIM115 - closed on leaving
+
+    def __enter__(self) -> ExampleSpool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            self._file.close()
+
+    def read(self, noted: Callable[[], None]) -> Iterator[Example]:
+        """The examples as they come from their source. `noted` is called when there are more lines."""
+        encode = msgspec.json.Encoder().encode_lines
+        for block in self._blocks:
+            self._keep(encode(block), block)
+            noted()
+            yield from block
+
+    def _keep(self, lines: bytes, block: list[Example]) -> None:
+        with unwritable(self._to, "the suite"):
+            at, rest = self._file.seek(0, SEEK_END), memoryview(lines)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        self._places.append(_Place(at, len(lines), block[0].row, block[-1].row, len(block)))
+
+    def next_lines(self) -> Lines | None:
+        """The next block of those that were read."""
+        if not self._places:
+            return None
+        at, length, *about = self._places.popleft()
+        with unwritable(self._to, "the suite"):
+            self._file.seek(at)
+            lines = self._file.read(length)
+        return Lines(lines, *about)
 
 
 class Varying(msgspec.Struct, frozen=True):

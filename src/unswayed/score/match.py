@@ -22,7 +22,7 @@ from unswayed.base.task import Known, Task
 from unswayed.base.values import Example, Inputs, Json, Output, Variant
 from unswayed.score._equivalent import AnswerPair, EquivalentRule, equivalent_named, extract_named, text_of
 from unswayed.score._scorer import Array, MeanScorer, WithInputs
-from unswayed.storage.answers import AnswerStore
+from unswayed.storage.answers import AnswerStore, MemoryStores, Place
 from unswayed.storage.suite import Suite
 
 AnsweredExample = tuple[Example, Output, list[tuple[Variant, Output]]]
@@ -69,16 +69,16 @@ class Comparing:
         more = self._rule.decides if self._rule else ""
         return None if more is None else content_id([self.equivalent, more])
 
-    def cache_in_run(self, folder: object) -> Self:
-        """Caches a judge's verdicts in the folder of a run, so that the judge gets no pair twice."""
+    def cache_in_run(self, place: Place | None) -> Self:
+        """Caches a judge's verdicts with a run, so that the judge gets no pair twice."""
         with suppress(UnswayedError):  # nothing can be written there
-            self.cache_judgements(folder / _JUDGE_FILE if isinstance(folder, Path) else None)
+            self.cache_judgements(place / _JUDGE_FILE if isinstance(place, Path) else place)
         return self
 
-    def cache_judgements(self, file: str | Path | None) -> Self:
-        """Caches a judge's verdicts in a file; without one, nothing is cached."""
-        if file is not None and self._rule is not None and self._rule.asks:
-            self._store = AnswerStore.shared(Path(file))
+    def cache_judgements(self, place: str | Path | MemoryStores | None) -> Self:
+        """Caches a judge's verdicts in a file or in memory; without a place, nothing is cached."""
+        if place is not None and self._rule is not None and self._rule.asks:
+            self._store = place.verdicts if isinstance(place, MemoryStores) else AnswerStore.shared(Path(place))
         return self
 
     def used(self) -> dict[str, float]:
@@ -93,8 +93,8 @@ class Comparing:
 
     def __exit__(self, *error: object) -> None:
         if self._store is not None:
-            self._store.close()
-            self._store = None
+            with self._store:  # which closes one in a file
+                self._store = None
 
     def warnings(self) -> list[str]:
         """What a reader should not overlook."""
@@ -198,8 +198,11 @@ class Comparing:
         return False if self.plain else [AnswerPair(said, one, inputs, True) for one in golds]
 
 
-def judge_used(folder: Path) -> dict[str, float]:
-    """What judges used for the run in a folder, such as calls, tokens and cost."""
+def judge_used(folder: Place) -> dict[str, float]:
+    """What judges used for the run in a folder or in memory, such as calls, tokens and cost."""
+    if isinstance(folder, MemoryStores):
+        folder.verdicts.commit()
+        return folder.verdicts.used()
     if not (folder / _JUDGE_FILE).exists():
         return {}
     with AnswerStore.shared(folder / _JUDGE_FILE) as judged:
@@ -211,7 +214,7 @@ def comparing_for(suite: Suite, extract: str = "", equivalent: str = "", rubric:
     task, declared = suite.task, suite.manifest.compared
     if declared.get("equivalent", "exact") not in _SUITE_RULES:  # a suite from somebody else names no code
         raise StoredFileError(
-            f"{suite.path / 'manifest.json'}: the suite compares answers by {declared['equivalent']!r}, which is not "
+            f"{suite.name}: the suite compares answers by {declared['equivalent']!r}, which is not "
             f"one of {', '.join(_SUITE_RULES)}. Choose a rule with {option('equivalent')}."
         )
     if equivalent:  # a rule that was chosen compares whole answers, unless a part was chosen too

@@ -45,6 +45,7 @@ _COMMIT_SHARE = 50  # and where a commit takes long, no more often than costs a 
 _COMMIT_AT_LEAST = 1.0  # but at least every second
 _ROWS_A_QUERY = 900
 _ROWS_A_READ = 1024
+_MEMORY = ":memory:"
 _MEMORY_KIB = 256 << 10  # of answers without a file; more are in a temporary file, which SQLite deletes
 
 _USUAL = (  # shown in this order, others after them
@@ -88,6 +89,16 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         return told + (f"; the answers from before are in {self.aside}" if self.aside else "")
 
 
+class MemoryStores(NamedTuple):
+    """What a run in memory has in place of a folder: its answers, and what a judge said of them."""
+
+    answers: AnswerStore
+    verdicts: AnswerStore
+
+
+Place = Path | MemoryStores
+
+
 class AnswerStore:
     """Outputs by key. `writer` also keeps other writers out until it is closed or its process dies.
 
@@ -126,11 +137,13 @@ class AnswerStore:
         self._indexed = 0 if last is None else -(1 << 63)  # the number of the last row that the index has
 
     @classmethod
-    def writer(cls, folder: Path, fresh: bool = False) -> AnswerStore:
+    def writer(cls, folder: Place, fresh: bool = False) -> AnswerStore:
         """The store of a folder, with `outputs.sqlite` in it; raises InUse where another process writes there.
 
         A `fresh` one is empty; what was there is kept aside, under another name.
         """
+        if isinstance(folder, MemoryStores):
+            return folder.answers
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "outputs.sqlite"
         try:
@@ -155,16 +168,18 @@ class AnswerStore:
 
     @classmethod
     def in_memory(cls) -> AnswerStore:
-        """A store that is gone when it is closed; what does not fit in 256 MB is in a temporary file until then."""
+        """A store that is gone when nobody has it; what does not fit in 256 MB is in a temporary file until then."""
         db = sqlite3.connect("", check_same_thread=False)
         for statement in (f"PRAGMA cache_size=-{_MEMORY_KIB}", "PRAGMA journal_mode=OFF", *_SCHEMA):
             db.execute(statement)
-        store = cls(Path(":memory:"), db, alone=True)
+        store = cls(Path(_MEMORY), db, alone=True)
         weakref.finalize(store, db.close)  # also where nobody calls close()
         return store
 
     @classmethod
-    def reader(cls, folder: Path) -> AnswerStore:
+    def reader(cls, folder: Place) -> AnswerStore:
+        if isinstance(folder, MemoryStores):
+            return folder.answers
         file = folder / "outputs.sqlite"
         if not file.exists():
             raise StoredFileError(f"{file}: the run has no outputs yet. Start it with `unswayed run`.")
@@ -189,7 +204,14 @@ class AnswerStore:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.close()
+        if str(self.file) != _MEMORY:  # which others may use again
+            self.close()
+
+    def save(self, file: Path) -> None:
+        """Copies what is stored to a file."""
+        self.commit()
+        with self._reading(), closing(sqlite3.connect(file)) as copy:
+            self._db.backup(copy)
 
     def begin(self, identity: str) -> None:
         """What is put from now on was answered by this system, in a session of its own."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from unswayed.base.errors import StoredFileError, UsageError, option
 from unswayed.storage.footer import Footer
-from unswayed.storage.untrusted_files import open_hashed, open_regular
+from unswayed.storage.untrusted_files import is_own, open_hashed, open_regular
 
 if TYPE_CHECKING:
     import numpy as np
@@ -136,18 +136,10 @@ def blocks(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield block
 
 
-def read_rows(
-    path: Path, columns: Mapping[str, str], sha256: str, chosen: Sequence[str] | None = None
-) -> Iterator[tuple[Any, ...]]:
-    """The rows of a file of that hash as tuples. Its `columns` must be of the kinds that `write_rows` writes."""
-    for lists in read_columns(path, columns, sha256, chosen):
-        yield from zip(*lists, strict=True)
-
-
 def read_columns(
     path: Path, columns: Mapping[str, str], sha256: str, chosen: Sequence[str] | None = None
 ) -> Iterator[list[list[Any]]]:
-    """The same, some rows at a time, as one list for each column."""
+    """The rows of a file of that hash, some at a time, as one list for each column."""
     chosen = list(columns) if chosen is None else chosen
     for batch in _checked(path, columns, sha256):
         yield [batch[name].to_pylist() for name in chosen]
@@ -174,6 +166,22 @@ def read_numbered(
             else:
                 found[name] = np.asarray(batch[name]) if kind == "int" else batch[name].to_pylist()
         yield found
+
+
+def numbered_columns(
+    lists: Sequence[list[Any]], columns: Mapping[str, str], repeated: Collection[str]
+) -> dict[str, Any]:
+    """The same for columns in memory."""
+    import numpy as np
+
+    found: dict[str, Any] = {}
+    for values, (name, kind) in zip(lists, columns.items(), strict=True):
+        if name in repeated:
+            number = {value: at for at, value in enumerate(dict.fromkeys(values))}
+            found[name] = Repeated(list(number), np.fromiter(map(number.__getitem__, values), np.int64, len(values)))
+        else:
+            found[name] = np.array(values, dtype=np.int64) if kind == "int" else values
+    return found
 
 
 def _repeated(column: Any) -> Repeated:
@@ -227,7 +235,7 @@ def _opened(path: Path) -> BinaryIO:
 def _batches(path: Path, file: BinaryIO) -> Iterator[Any]:
     from arro3.io import read_parquet
 
-    rows = _rows_at_once(path, file)
+    rows = ROWS_AT_ONCE if is_own(file) else _rows_at_once(path, file)
     with _panics(path):
         batches = iter(read_parquet(file, batch_size=rows))
     while True:

@@ -1,4 +1,4 @@
-"""A Suite: examples and their variants, in a folder of two Parquet files and a manifest.
+"""A Suite: examples and their variants, in a folder of two Parquet files and a manifest, or in memory.
 
 The folder appears only when it is complete. Nothing in it depends on the time or the machine, so the same plan
 gives the same bytes.
@@ -7,10 +7,11 @@ gives the same bytes.
 from __future__ import annotations
 
 import shutil
+import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,15 +23,23 @@ from unswayed.base.registry import VERSION
 from unswayed.base.task import Task, task_named, tasks
 from unswayed.base.text import data_frame, html_table
 from unswayed.base.values import Example, Inputs, Json, Meaning, Variant
-from unswayed.storage.files import as_path, free, growing_folder, refuse_foreign, unwritable
+from unswayed.storage.files import as_path, free, growing_folder, refuse_foreign, temporary_folder, unwritable
 from unswayed.storage.old_edition import refuse_old_edition
-from unswayed.storage.parquet import joined_columns, read_columns, read_numbered, read_rows, write_columns
+from unswayed.storage.parquet import (
+    ROWS_AT_ONCE,
+    joined_columns,
+    numbered_columns,
+    read_columns,
+    read_numbered,
+    write_columns,
+)
 from unswayed.storage.suite_rows import Piece, example_columns, pieces_of, variant_columns
-from unswayed.storage.untrusted_files import open_hashed, read_bounded
+from unswayed.storage.untrusted_files import is_as_written, open_hashed, read_bounded, remember_hash
 from unswayed.storage.verified import is_noted, note_down
 
 FORMAT = 1
 LANGUAGE = "language"  # the group that holds an example's own language, where rows are in several
+MEMORY_BYTES = 256 << 20  # of texts of a suite that stays in memory
 _SHOWN = 5  # variants in a notebook
 _MOST_MANIFEST = 64 << 20  # bytes
 _EXAMPLE_COLUMNS = {"row": "int", "id": "str", "inputs": "str", "gold": "str", "groups": "str"}
@@ -70,18 +79,45 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     hashes: dict[str, str] = {}
 
 
+Tables = dict[str, list[list[list[Any]]]]  # by table, some rows at a time, as one list for each column
+
+
 class Suite:
-    """Examples and their variants, on disk. `Suite(path)` opens and verifies one; `unswayed.make_suite` makes one.
+    """Examples and their variants. `Suite(path)` opens and verifies one on disk; `unswayed.make_suite` makes one.
 
     Example: `for variant in unswayed.Suite("suite/"): …`.
 
     `len(suite)` is the number of variants, and iterating gives them; `suite.groups()` gives each example with its own.
     """
 
+    path: Path | None  # the folder; None in memory
+    _tables: Tables | None = None
+    _saved: Suite | None = None
+
     def __init__(self, path: str | Path) -> None:
         self.path = as_path(path, "path")
         self.manifest = _read_manifest(self.path)
         self.verify()
+
+    @classmethod
+    def in_memory(cls, manifest: Manifest, tables: Tables) -> Suite:
+        """A suite that is in no file."""
+        suite = cls.__new__(cls)
+        suite.path, suite.manifest, suite._tables = None, manifest, tables
+        return suite
+
+    @property
+    def name(self) -> str:
+        """What messages call it: its folder, where it has one."""
+        return "the suite in memory" if self.path is None else str(self.path)
+
+    def on_disk(self) -> Suite:
+        """The same in a folder, for other processes: one in memory is in a temporary folder until this process ends."""
+        if self.path is not None:
+            return self
+        if self._saved is None:
+            self._saved = self.save(temporary_folder() / "suite")
+        return self._saved
 
     @property
     def task(self) -> Task:
@@ -105,7 +141,8 @@ class Suite:
 
     def __repr__(self) -> str:
         m = self.manifest
-        return f"<Suite {self.path}: {m.variants:,} variants of {m.examples:,} examples, {m.task}, {m.language}>"
+        of = f"{m.variants:,} variants of {m.examples:,} examples"
+        return f"<Suite {self.path or 'in memory'}: {of}, {m.task}, {m.language}>"
 
     def _repr_html_(self) -> str:
         """The first variants beside their originals, for notebooks."""
@@ -134,6 +171,10 @@ class Suite:
     def save(self, to: str | Path, overwrite: bool = False) -> Suite:
         """Copies the suite to folder `to`, for example one that was made in a temporary folder."""
         to = as_path(to, "to")
+        if self._tables is not None:
+            _write(to, self.manifest, iter(self._tables["examples"]), iter(self._tables["variants"]), overwrite)
+            return Suite(to)
+        assert self.path is not None
         with (
             growing_folder(to, "the suite", lambda: refuse_existing(to, overwrite)) as partial,
             unwritable(to, "the suite"),
@@ -205,6 +246,8 @@ class Suite:
         The content id is made from what the files hold. Both happen once per process, and again after a file changed.
         The content is read once per user; later, its files' hashes tell that it is the same.
         """
+        if self.path is None:
+            return  # it is what this process made
         facts = canonical([self.manifest.hashes, _decisive(self.manifest)])
         if facts not in _verified and is_noted(_claim(self.manifest)):
             _verified[facts] = self.manifest.content, self.manifest.examples, self.manifest.variants
@@ -227,29 +270,45 @@ class Suite:
 
     def columns(self, table: str, *names: str) -> Iterator[tuple[Any, ...]]:
         """Some columns of `examples` or `variants` as they are stored, where texts and golds are JSON."""
-        return self._rows(f"{table}.parquet", list(names))
+        return self._rows(f"{table}.parquet", names)
 
     def lists(self, table: str, *names: str) -> Iterator[list[list[Any]]]:
         """The same, or all columns where none is named, some rows at a time."""
         name = f"{table}.parquet"
-        return read_columns(self.path / name, _COLUMNS[name], self.manifest.hashes[name], names or None)
+        if self._tables is not None:
+            at = [list(_COLUMNS[name]).index(column) for column in names or _COLUMNS[name]]
+            for columns in self._tables[table]:
+                for row in range(0, len(columns[0]), ROWS_AT_ONCE):
+                    yield [columns[i][row : row + ROWS_AT_ONCE] for i in at]
+            return
+        assert self.path is not None
+        yield from read_columns(self.path / name, _COLUMNS[name], self.manifest.hashes[name], names or None)
 
     def numbered(self, table: str, *repeated: str) -> Iterator[dict[str, Any]]:
         """The same by name, where what comes again and again, in the columns `repeated`, is numbered."""
         name = f"{table}.parquet"
-        return read_numbered(self.path / name, _COLUMNS[name], self.manifest.hashes[name], repeated)
+        if self._tables is not None:
+            for columns in self.lists(table):
+                yield numbered_columns(columns, _COLUMNS[name], repeated)
+            return
+        assert self.path is not None
+        yield from read_numbered(self.path / name, _COLUMNS[name], self.manifest.hashes[name], repeated)
 
-    def _rows(self, name: str, chosen: list[str] | None = None) -> Iterator[tuple[Any, ...]]:
-        return read_rows(self.path / name, _COLUMNS[name], self.manifest.hashes[name], chosen)
+    def _rows(self, name: str, chosen: Sequence[str] = ()) -> Iterator[tuple[Any, ...]]:
+        for lists in self.lists(name.removesuffix(".parquet"), *chosen):
+            yield from zip(*lists, strict=True)
 
     def _check_hashes(self) -> None:
+        assert self.path is not None
         for name, expected in self.manifest.hashes.items():
-            with open_hashed(self.path / name, expected):
-                pass
+            if not is_as_written(self.path / name, expected):
+                with open_hashed(self.path / name, expected):
+                    pass
 
     def odd(self, name: str, where: str, what: object) -> StoredFileError:
         """The error that says what is wrong with a file, and where."""
-        return StoredFileError(f"{self.path / name}: {where}: {what}. Make the suite again.")
+        place = name if self.path is None else self.path / name
+        return StoredFileError(f"{place}: {where}: {what}. Make the suite again.")
 
 
 _verified: dict[bytes, tuple[str, int, int]] = {}  # by hashes and decisive facts: the content id, and the counts
@@ -292,7 +351,7 @@ def changed_texts(before: Inputs, after: Inputs) -> tuple[str, str]:
 
 
 def write_suite(
-    path: str | Path, manifest: Manifest, examples: Callable[[], Iterable[Example]],
+    path: str | Path | None, manifest: Manifest, examples: Callable[[], Iterable[Example]],
     variants: Callable[[], Iterable[Variant]], overwrite: bool = False, unchanged: dict[str, int] | None = None,
     ties: Callable[[], int] | None = None,
 ) -> Suite:  # fmt: skip
@@ -301,16 +360,16 @@ def write_suite(
 
 
 def write_pieces(
-    path: str | Path, manifest: Manifest, examples: Callable[[], Iterable[Example]],
+    path: str | Path | None, manifest: Manifest, examples: Callable[[], Iterable[Example]],
     variants: Callable[[], Iterable[Piece]], overwrite: bool = False, unchanged: dict[str, int] | None = None,
     ties: Callable[[], int] | None = None,
 ) -> Suite:  # fmt: skip
-    """Writes a suite of variants that are encoded already.
+    """Writes a suite of variants that are encoded already; without a path, it stays in memory.
 
     `unchanged` is read after the last variant: how many examples each operator found nothing to change in. So is
-    `ties`: in how many choices of a hard set several candidates were equally hard.
+    `ties`: in how many choices of a hard set several candidates were equally hard. A suite of more than 256 MB does not
+    stay in memory: it is in a temporary folder as long as it is used.
     """
-    path = Path(path)
     if ":" in manifest.task:
         raise UsageError(
             f"The task {manifest.task!r} is code, which a suite can't name: others open it. Install it as a "
@@ -318,23 +377,65 @@ def write_pieces(
         )
     content = _content(manifest)
     spoken: Counter[str] = Counter()
-    with growing_folder(path, "the suite", lambda: refuse_existing(path, overwrite)) as partial:
+    counts = dict.fromkeys(("examples", "variants"), 0)
+
+    def counted(table: str, batches: Iterator[list[list[Any]]]) -> Iterator[list[list[Any]]]:
+        for columns in batches:
+            counts[table] += len(columns[0])
+            yield columns
+
+    def example_batches() -> Iterator[list[list[Any]]]:
         rows = languages_counted(examples(), spoken) if "+" in manifest.language else examples()
-        n_examples = write_columns(
-            partial / "examples.parquet", _EXAMPLE_COLUMNS, joined_columns(example_columns(rows, content.update))
-        )
-        n_variants = write_columns(
-            partial / "variants.parquet", _VARIANT_COLUMNS, joined_columns(variant_columns(variants(), content.update))
-        )
-        hashes = {name: file_hash(partial / name) for name in ("examples.parquet", "variants.parquet")}
-        manifest = msgspec.structs.replace(
-            manifest, examples=n_examples, variants=n_variants, content=content.hexdigest(), hashes=hashes,
-            unchanged=dict(unchanged or {}), ties=ties and ties(), languages=dict(spoken.most_common()),
+        return counted("examples", joined_columns(example_columns(rows, content.update)))
+
+    def variant_batches() -> Iterator[list[list[Any]]]:
+        return counted("variants", joined_columns(variant_columns(variants(), content.update)))
+
+    def whole_manifest(hashes: dict[str, str]) -> Manifest:
+        """The manifest with what is known once the last variant was written."""
+        return msgspec.structs.replace(
+            manifest, **counts, content=content.hexdigest(), hashes=hashes, unchanged=dict(unchanged or {}),
+            ties=ties and ties(), languages=dict(spoken.most_common()),
         )  # fmt: skip
+
+    if path is not None:
+        made = _write(Path(path), whole_manifest, example_batches(), variant_batches(), overwrite)
+        note_down(_claim(made))
+        return Suite.known(path, made)
+    tables: Tables = {}
+    room = MEMORY_BYTES
+    for table, batches in (("examples", example_batches()), ("variants", variant_batches())):
+        tables[table] = []
+        for columns in batches:
+            tables[table].append(columns)
+            room -= sum(sum(map(len, column)) for column in columns if type(column[0]) is str)
+            if room < 0:
+                folder = temporary_folder()
+                rest = {name: chain(tables[name], batches if name == table else ()) for name in tables}
+                found = _write(
+                    folder / "suite", whole_manifest, rest["examples"], rest.get("variants") or variant_batches()
+                )
+                suite = Suite.known(folder / "suite", found)
+                weakref.finalize(suite, shutil.rmtree, folder, ignore_errors=True)
+                return suite
+    return Suite.in_memory(whole_manifest({}), tables)
+
+
+def _write(
+    path: Path, manifest: Manifest | Callable[[dict[str, str]], Manifest], examples: Iterable[list[list[Any]]],
+    variants: Iterable[list[list[Any]]], overwrite: bool = False,
+) -> Manifest:  # fmt: skip
+    """Writes the files of a suite from batches of columns; its manifest may depend on what was written."""
+    with growing_folder(path, "the suite", lambda: refuse_existing(path, overwrite)) as partial:
+        for name, batches in (("examples.parquet", examples), ("variants.parquet", variants)):
+            write_columns(partial / name, _COLUMNS[name], batches)
+        hashes = {name: file_hash(partial / name) for name in _COLUMNS}
+        made = msgspec.structs.replace(manifest, hashes=hashes) if isinstance(manifest, Manifest) else manifest(hashes)
         with unwritable(path, "the suite"):
-            _write_manifest(partial, manifest)
-    note_down(_claim(manifest))
-    return Suite.known(path, manifest)
+            _write_manifest(partial, made)
+    for name, expected in hashes.items():
+        remember_hash(path / name, expected)
+    return made
 
 
 def languages_counted(examples: Iterable[Example], counts: Counter[str]) -> Iterator[Example]:

@@ -28,6 +28,7 @@ _SETTLED = 2.0  # seconds after its last change from which on a file's times tel
 
 _Stamp = tuple[int, ...]
 _hashes: dict[_Stamp, str] = {}
+_written: set[_Stamp] = set()  # by this process, which knows what is in them
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -87,18 +88,38 @@ def open_hashed(path: Path, expected: str) -> Iterator[BinaryIO]:
     except OSError as error:
         raise StoredFileError(f"{path}: the file is missing or can't be read ({error.strerror}).") from error
     with file:
-        before = _stamp(file)
+        before = _stamp(os.fstat(file.fileno()))
         found = _hashes.get(before) or _hash(file, before)
         if found != expected:
             raise StoredFileError(f"{path}: the file changed after its manifest was written. Make it again.")
         file.seek(0)
         yield file
-        if _stamp(file) != before:
+        if _stamp(os.fstat(file.fileno())) != before:
             raise StoredFileError(f"{path}: the file changed while it was read. Run the command again.")
 
 
-def _stamp(file: BinaryIO) -> _Stamp:
-    there = os.fstat(file.fileno())
+def remember_hash(path: Path, sha256: str) -> None:
+    """Notes the hash of a file that this process wrote, so that it is not read for it again."""
+    with suppress(OSError):
+        stamp = _stamp(os.stat(path))
+        _hashes[stamp] = sha256
+        _written.add(stamp)
+
+
+def is_as_written(path: Path, sha256: str) -> bool:
+    """Is a file as this process wrote it, with that hash? Others are to be opened and hashed."""
+    with suppress(OSError):
+        stamp = _stamp(os.stat(path))
+        return stamp in _written and _hashes.get(stamp) == sha256
+    return False
+
+
+def is_own(file: BinaryIO) -> bool:
+    """Did this process write the open file?"""
+    return _stamp(os.fstat(file.fileno())) in _written
+
+
+def _stamp(there: os.stat_result) -> _Stamp:
     return there.st_dev, there.st_ino, there.st_size, there.st_mtime_ns, there.st_ctime_ns
 
 

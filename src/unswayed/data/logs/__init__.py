@@ -116,7 +116,7 @@ class LoggedSystem(System):
         if lacking:
             total = suite.manifest.examples + suite.manifest.variants
             raise UsageError(
-                f"{self._path} has no answer to {len(lacking):,} of the {total:,} inputs of {suite.path}; the first is "
+                f"{self._path} has no answer to {len(lacking):,} of the {total:,} inputs of {suite.name}; the first is "
                 f"{_quoted(lacking[0])}. Was it logged for this suite, without a limit, and to its end?"
             )
 

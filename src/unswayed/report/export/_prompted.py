@@ -63,18 +63,18 @@ class Prompted:
     def __init__(self, suite: Suite, prompt: str | None, answers: str | None, chats: bool = False) -> None:
         first, task = next(suite.examples(), None), suite.task
         if first is None:
-            raise UsageError(f"{suite.path} has no examples.")
+            raise UsageError(f"{suite.name} has no examples.")
         if is_chat(first.inputs) and (prompt is not None or not chats):
             raise UsageError(
-                f"{suite.path} holds chats, which are messages and need no {option('prompt')}."
+                f"{suite.name} holds chats, which are messages and need no {option('prompt')}."
                 if chats
-                else f"{suite.path} holds chats. Export it for inspect_ai or promptfoo, which take messages."
+                else f"{suite.name} holds chats. Export it for inspect_ai or promptfoo, which take messages."
             )
         self.suite = suite
         self.way: Way = _WAYS.get(task.scores[0], "none") if task.scores else "none"
         if self.way == "none" and (problem := task.output_problem("text", first.inputs)):
             raise UsageError(
-                f"{suite.path}: a language model's text can't answer the task {task.name} ({problem}). "
+                f"{suite.name}: a language model's text can't answer the task {task.name} ({problem}). "
                 f"Export it for datasets, or ask your system with `unswayed run`."
             )
         self.words = _words(suite, answers) if self.way == "choice" else {}
@@ -97,7 +97,7 @@ class Prompted:
         """Who made the suite's items → which part these are; clean first, then in the order of the alphabet."""
         found = {variant.source: _PARTS[variant.meaning] for _, variants in self._groups() for variant in variants}
         if CLEAN in found:
-            raise UsageError(f"{self.suite.path}: a source is called {CLEAN!r}, as the examples themselves would be.")
+            raise UsageError(f"{self.suite.name}: a source is called {CLEAN!r}, as the examples themselves would be.")
         return {CLEAN: CLEAN, **dict(sorted(found.items()))}
 
     def controls_note(self) -> str:
@@ -152,12 +152,12 @@ def _words(suite: Suite, answers: str | None) -> dict[str, str]:
     labels = list(dict.fromkeys([*(suite.manifest.labels or ()), *sorted(g for g in golds if g is not None)]))
     if not labels:
         raise UsageError(
-            f"{suite.path} has no labels. Make it again with {option('labels')}, or from data that has gold."
+            f"{suite.name} has no labels. Make it again with {option('labels')}, or from data that has gold."
         )
     said = {str(output): word.strip() for word, output in parsed_answers(answers).items()} if answers else {}
     words = {label: said.get(label, label) for label in labels}
     if wrong := next((label for label in said if label not in words), None):
-        raise UsageError(f"{option('answers')}: {wrong!r} is not a label of {suite.path}; it has {', '.join(labels)}.")
+        raise UsageError(f"{option('answers')}: {wrong!r} is not a label of {suite.name}; it has {', '.join(labels)}.")
     spoken = [word.strip().casefold() for word in words.values()]
     if "" in spoken or len(set(spoken)) < len(spoken):
         raise UsageError(

@@ -47,7 +47,8 @@ class Mlflow(Exporter):
             with _mlflow_errors("MLflow takes no run"):
                 known = client.get_experiment_by_name(self._experiment)
                 experiment = known.experiment_id if known else client.create_experiment(self._experiment)
-                made = client.create_run(experiment, run_name=f"{run.system} on {run.suite.path.name}"[:_PARAM])
+                name = f"{run.system} on {(run.suite.path or Path(run.suite.id)).name}"
+                made = client.create_run(experiment, run_name=name[:_PARAM])
                 logged = str(made.info.run_id)
             _log(client, logged, run, results, folder)
         where = f" at {_shown(to)}" if to else ""
