@@ -123,7 +123,7 @@ class TestSuite:
     def test_its_surface(self, tmp_path: Path) -> None:
         suite = unswayed.make_suite(ROWS, ["keyboard/adjacent", "spoken/filler_end"], draws=2)
         assert len(suite) == len(list(suite)) == 48
-        assert repr(suite) == f"<Suite {suite.path}: 48 variants of 12 examples, classify, en>"
+        assert repr(suite) == "<Suite in memory: 48 variants of 12 examples, classify, en>"
         page = suite._repr_html_()
         assert "48 variants of 12 examples" in page
         assert "43 more rows" in page
@@ -143,7 +143,8 @@ class TestSuite:
 
     def test_temporary_ones_go_with_the_process(self, tmp_path: Path) -> None:
         code = (
-            "import unswayed; s = unswayed.make_suite(['play jazz'], 'keyboard/adjacent'); print(len(list(s)), s.path)"
+            "import unswayed; s = unswayed.make_suite(['play jazz'], 'keyboard/adjacent').on_disk(); "
+            "print(len(list(s)), s.path)"
         )
         environment = {**os.environ, "TMPDIR": str(tmp_path)}
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
@@ -252,7 +253,7 @@ def test_runs_and_measures_name_their_arguments(tmp_path: Path) -> None:
     with pytest.raises(unswayed.UnswayedError, match="A suite is expected, or the path of its folder, not list"):
         unswayed.run_system(ROWS, always, tmp_path / "run")  # type: ignore[arg-type]
     with pytest.raises(unswayed.UnswayedError, match="to= must be a path"):
-        unswayed.run_system(suite, always, None)  # type: ignore[arg-type]
+        unswayed.run_system(suite, always, 3)  # type: ignore[arg-type]
     run = unswayed.run_system(suite, always, tmp_path / "run")
     with pytest.raises(unswayed.UnswayedError, match="must be a number between 0 and 1, not '0.9'"):
         unswayed.measure_run(run, {"measure": {"level": "0.9"}})  # type: ignore[arg-type]
@@ -307,14 +308,14 @@ def test_what_is_no_path_is_named(kind: Any) -> None:
 def test_carry_out_takes_a_plan_and_the_path_of_a_suite(tmp_path: Path) -> None:
     suite = unswayed.make_suite(ROWS, "keyboard/adjacent")
     plan = unswayed.Plan(measure=unswayed.MeasurePlan(bootstrap=20))
-    assert unswayed.carry_out(plan, system=always, suite=suite.path).results.clean.value == 1.0
+    assert unswayed.carry_out(plan, system=always, suite=suite.on_disk().path).results.clean.value == 1.0
     with pytest.raises(UsageError, match="There is no plan plan.toml"):
         unswayed.carry_out("plan.toml", system=always)
     with pytest.raises(UsageError, match="plan must be a Plan, the path of a TOML file, or a table"):
         unswayed.carry_out(5, system=always)  # type: ignore[arg-type]
     wrong = unswayed.Plan(measure=unswayed.MeasurePlan(level=2.0))
     with pytest.raises(UsageError, match=re.escape('plan={"measure": {"level": …}} must be a number between 0 and 1')):
-        unswayed.carry_out(wrong, system=always, suite=suite.path)
+        unswayed.carry_out(wrong, system=always, suite=suite)
     run = unswayed.run_system(suite, always, tmp_path / "run")
     with pytest.raises(UsageError, match="must be max-t, holm, bonferroni or none, not 'all'"):
         unswayed.compare(run, run, plan={"compare": {"correction": "all"}})

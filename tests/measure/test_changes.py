@@ -146,6 +146,7 @@ def test_runs_that_are_compared_by_the_rule_of_their_task_have_lost_answers(tmp_
         ]
 
     runs = [library.run_system(suite, answer(wrong), to=tmp_path / f"run{wrong}") for wrong in ("none", "7?")]
-    assert measure_run(runs[0], sanity=False).score not in scorers
-    lost = [(c.change, c.answer_b, c.gold) for c in library.compare(*runs, sanity=False).iter_flips() if not c.operator]
+    assert measure_run(runs[0], {"measure": {"sanity": False}}).score not in scorers
+    compared = library.compare(*runs, plan={"measure": {"sanity": False}})
+    lost = [(c.change, c.answer_b, c.gold) for c in compared.iter_flips() if not c.operator]
     assert lost == [("lost", "That is 7?", "17")]

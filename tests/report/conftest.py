@@ -172,12 +172,13 @@ def run_like(**changes: Any) -> Any:
             **changes,
         }
     )
-    suite = SimpleNamespace(path="suite", manifest=manifest, id=manifest.content)
+    suite = SimpleNamespace(path=Path("suite"), name="suite", manifest=manifest, id=manifest.content)
     failed = [Output(error="TimeoutError: no answer within 30 s")] * 2 + [Output(error="ValueError: empty input")]
     items = [(None, Output("PlayMusic"), [(None, output) for output in failed])]
     return SimpleNamespace(
         used=dict,
         path=Path("run"),
+        name="run",
         plan={
             "run": {"system": "my_module:predict", "limit": 200, "stop_when": ["drop±0.02"], "repeats": 3},
             "measure": {"scores": ["accuracy"]},

@@ -151,7 +151,8 @@ def hostile_results(text: str, make_results, make_block, make_estimate):
 def hostile_run(text: str, make_run):
     operators = [{"name": text, "version": text, "params": {text: text}}]
     run = make_run(language=text, task=text, labels=[text], operators=operators, hashes={text: text}, plan=text)
-    run.path = run.suite.path = run.system = run.identity = text
+    run.path = run.suite.path = Path(text)
+    run.name = run.suite.name = run.system = run.identity = text
     run.items = lambda: iter([(None, Output(error=text), [])])
     return run
 

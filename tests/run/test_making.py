@@ -86,7 +86,7 @@ def test_all_ways_to_give_data_and_operators() -> None:
     rows = [{"text": "turn it off", "label": "a"}, {"text": "turn it on", "label": "b"}]
     suites = [make_suite(rows, "keyboard/adjacent"), make_suite(iter(rows), ["keyboard/adjacent"])]
     assert len({suite.id for suite in suites}) == 1
-    assert all(isinstance(suite, Suite) and suite.path.is_dir() for suite in suites)
+    assert all(isinstance(suite, Suite) and suite.path is None for suite in suites)
     named = make_suite([{"t": "turn it off", "q": "a", "r": "x"}], "keyboard/adjacent", input="t", gold="q", groups="r")
     (example,) = named.examples()
     assert (example.inputs, example.gold, example.groups) == ({"t": "turn it off"}, "a", {"r": "x"})

@@ -261,7 +261,7 @@ def test_a_suite_names_no_code() -> None:
 
 
 def suite(task: str, **compared_by: str) -> SimpleNamespace:
-    return SimpleNamespace(path=Path("suite"), task=task_named(task), manifest=SimpleNamespace(compared=compared_by))
+    return SimpleNamespace(name="suite", task=task_named(task), manifest=SimpleNamespace(compared=compared_by))
 
 
 @pytest.mark.parametrize(

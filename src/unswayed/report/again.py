@@ -35,9 +35,7 @@ def commands(run: Run, report: str = "", judged: Mapping[str, Json] | None = Non
 
     `judged` are the sections `measure` and `gate` that the report was made with, if not those of the run.
     """
-    if run.path is None:  # nothing of it is in a file
-        return []
-    suite, folder = str(run.suite.path), str(run.path)
+    suite, folder = str(run.suite.path or "suite/"), str(run.path or "run/")
     lines = []
     if (made := run.suite.manifest.made).get("data", {}).get("path"):
         words = ["unswayed", "vary", made["data"]["path"], *_words(made, ("data", "vary")), "-o", suite]
