@@ -549,7 +549,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def suite_for(name: str) -> Any:
     case = CASES[name]
-    return unswayed.make_suite(case.data, case.operators, task=case.task, language="en", draws=2, seed=7)
+    return unswayed.make_suite(case.data, case.operators, task=case.task, language="en", draws=2, seed=7).on_disk()
 
 
 def system_for(answer: Callable[[Any], Any], name: str = "frozen") -> Any:
