@@ -210,4 +210,4 @@ def _finite_score(score: object, name: str) -> float | None:
 
 def sacrebleu_metrics() -> Any:
     """The module `sacrebleu.metrics`, or the line that installs it."""
-    return import_extra("sacrebleu.metrics", "BLEU and chrF", "metrics")
+    return import_extra("sacrebleu", "BLEU and chrF", "metrics").metrics
