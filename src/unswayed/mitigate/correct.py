@@ -12,7 +12,7 @@ from unswayed.base.values import Inputs, Json
 from unswayed.mitigate.noisy_channel import NAME as EMBEDDED
 from unswayed.systems.asking import ask
 from unswayed.systems.opening import open_system
-from unswayed.systems.system import Failed, System, SystemAround, predict_readable
+from unswayed.systems.system import Failed, System, SystemAround
 
 NAME = "mitigate/correct"
 _QUESTION = "question"  # where there is one, the other inputs are the system's own: a paragraph, a schema
@@ -43,17 +43,12 @@ class Corrected(SystemAround):
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         texts = list(dict.fromkeys(text for inputs in batch for text in chosen(inputs, self.fields).values()))
         corrected = dict(zip(texts, correct_texts(self.corrector, texts), strict=True))
-
-        def changed(inputs: Inputs) -> dict[str, Any]:
-            return {name: corrected[text] for name, text in chosen(inputs, self.fields).items()}
-
-        def problem(inputs: Inputs) -> str | None:
-            return next((text.error for text in changed(inputs).values() if isinstance(text, Failed)), None)
-
-        def answers(readable: list[Inputs]) -> Sequence[Json | Failed]:
-            return self.system.predict([{**inputs, **changed(inputs)} for inputs in readable])
-
-        return predict_readable(batch, problem, answers)
+        changed = [{name: corrected[text] for name, text in chosen(inputs, self.fields).items()} for inputs in batch]
+        failed = [next((text for text in texts.values() if isinstance(text, Failed)), None) for texts in changed]
+        zipped = zip(batch, changed, failed, strict=True)
+        asked: list[Any] = [{**inputs, **texts} for inputs, texts, failure in zipped if failure is None]
+        answers = iter(self.system.predict(asked) if asked else ())
+        return [next(answers) if failure is None else failure for failure in failed]
 
     def used(self) -> dict[str, float]:
         used = super().used()

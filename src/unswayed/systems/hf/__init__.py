@@ -142,11 +142,8 @@ class HfSystem(System):
             yield
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        def answers(readable: list[Inputs]) -> list[Json]:
-            with self.inference():
-                return self.halving.over(self.answers, readable)
-
-        return predict_readable(batch, self.input_problem, answers)
+        with self.inference():
+            return predict_readable(batch, self.input_problem, lambda some: self.halving.over(self.answers, some))
 
     def input_problem(self, inputs: Inputs) -> str | None:
         """What the inputs lack, if anything."""
