@@ -19,7 +19,7 @@ from benchmarks._measure import SHARED, Row, cpu_seconds, needs, show
 from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example
-from unswayed.lab.calibration.disfluency import fit_disfluency
+from unswayed.lab.calibration.profiles import fit_disfluency
 from unswayed.vary.engine import Variation, vary
 
 DATA = SHARED / "disfl_qa"

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.lab.calibration.disfluency import fit_disfluency
-from unswayed.lab.calibration.profiles import encode_rounded
+from unswayed.lab.calibration.profiles import encode_rounded, fit_disfluency
 from unswayed.vary.disfluencies import SHIPPED
 
 BROKEN = "#VALUE"  # what a spreadsheet made of some rows

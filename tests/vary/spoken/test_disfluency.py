@@ -13,7 +13,7 @@ from unswayed.base.edits import slots_of
 from unswayed.base.errors import UnknownName, UsageError
 from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example, Variant
-from unswayed.lab.calibration.disfluency import fit_disfluency
+from unswayed.lab.calibration.profiles import fit_disfluency
 from unswayed.vary.disfluencies import KINDS, PhrasePool, disfluencies, find_repair, phrases, rough_repair
 from unswayed.vary.engine import Variation, vary
 from unswayed.vary.english import tagged

@@ -241,10 +241,8 @@ def simulate_transcripts(profile: ListenerProfile, clean: Sequence[str], seed: i
 
 def _first_profile(real: TranscriptCounts, source: str) -> ListenerProfile:
     """Rates as counted, before they are corrected."""
-    swaps = {
-        word: {new: float(n) for new, n in news.items() if n >= _MIN_SWAPS} for word, news in sorted(real.swaps.items())
-    }  # fmt: skip
-    swaps = {word: news for word, news in swaps.items() if news}
+    often = {word: [pair for pair in news.items() if pair[1] >= _MIN_SWAPS] for word, news in real.swaps.items()}
+    swaps = {word: {new: float(n) for new, n in pairs} for word, pairs in sorted(often.items()) if pairs}
     alone = {kind: n - real.lost[kind] for kind, n in real.alone.items()}  # misheard alone and not lost, by class
     common = sum(n for kind, n in alone.items() if kind < 4)
     other = sum(n for kind, n in alone.items() if 4 <= kind < NUMBER)

@@ -182,9 +182,8 @@ def realism(
     units = read_column(clean, by, before) if by else None
     each = None if units is None else [unit for unit, row in zip(units, before.rows, strict=True) for _ in row]
     judge = RealismJudge(texts, typed, seed, script.language, each, channel)
-    found: dict[str, Any] = {
-        "language": script.language, "channel": channel, "by": by, "auc": judge.against_people(made),
-    }  # fmt: skip
+    found: dict[str, Any] = {"language": script.language, "channel": channel, "by": by}
+    found["auc"] = judge.against_people(made)
     if len(typed) > 1:
         found["person"] = [judge.one_person(k) for k in range(len(typed))]
     if baselines:  # doing nothing at all, and a stress test of the same language, judged in the same way
@@ -229,9 +228,7 @@ def rows_of(found: dict[str, Any]) -> list[list[dict[str, Any]]]:
         [{"looks": name, "human": human[name], "simulated": made[name]} for name in human],
         found["told_by"],
     ]
-    tables = [
-        [{k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()} for row in rows] for rows in tables
-    ]
+    tables = [[{k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()} for row in t] for t in tables]
     for name, rows in found["harm"].items():
         tables += [[
             {"system": name, "label": row["label"], "n": row["n"], "per cent": what,

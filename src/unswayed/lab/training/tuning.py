@@ -175,9 +175,8 @@ class WriteCourse(Course[HfSeq2Seq]):
         lessons = [lesson for n, example in enumerate(dev) for lesson in self.lessons(n, example)]
         loss, count = 0.0, 0
         sizes = [len(lesson.gold["labels"]) for lesson in lessons]
-        for group in length_groups(
-            [len(lesson.row["input_ids"]) + n for lesson, n in zip(lessons, sizes, strict=True)]
-        ):
+        lengths = [len(lesson.row["input_ids"]) + n for lesson, n in zip(lessons, sizes, strict=True)]
+        for group in length_groups(lengths):
             chosen, pieces = [lessons[i] for i in group], sum(sizes[i] for i in group)
             targets = beside(self.system.model, self.targets(chosen))
             out = self.system.model(**self.system.padded([lesson.row for lesson in chosen]), **targets)

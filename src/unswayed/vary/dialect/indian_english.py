@@ -117,11 +117,10 @@ def phrase_fronting(s: Sentence, reduced: bool) -> Iterator[Edits]:
         # The prepositional phrase with which the sentence ends must follow a verb or a noun.
         if before.tag in ("IN", "TO", "DT", "PRP$", "JJ") or before.lower in _IN["auxiliary"] | {"up", "one"}:
             return
+        counted = any(inside.tag == "CD" and not inside.lower.isalpha() for inside in s.words[i:])
         if not reduced:
             yield _front_from(s, i)
-        elif word.lower in ("in", "on", "at", "for") and not any(
-            inside.tag == "CD" and not inside.lower.isalpha() for inside in s.words[i:]
-        ):
+        elif word.lower in ("in", "on", "at", "for") and not counted:
             yield (_front_from(s, i + 1)[0], Edit(before.end, s.end, ""))
         return
 

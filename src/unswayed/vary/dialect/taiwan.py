@@ -50,14 +50,12 @@ class Taiwan(Operator):
             said, at = stretch[0], 0
             differs = _in_taiwan(said) != said
             while differs and at < len(said):
-                size = next(
-                    (n for n in range(min(_WORD, len(said) - at), 1, -1) if _is_other_word(said[at : at + n])), 0
-                )
-                word, start = said[at : at + size], stretch.start() + at
+                rest, start = said[at : at + _WORD], stretch.start() + at
+                size = next((n for n in range(len(rest), 1, -1) if _is_other_word(rest[:n])), 0)
+                word = rest[:size]
                 at += size or 1
-                if size and (
-                    self.words == "opencc" or not (word in _table_words("leave") or in_another_sense(word, text))
-                ):
+                stays = word in _table_words("leave") or in_another_sense(word, text)
+                if size and (self.words == "opencc" or not stays):
                     yield FeatureEdit(Edit(start, start + size, _in_taiwan(word)), "vocabulary")
 
 

@@ -13,24 +13,18 @@ from unswayed.base.seeds import Stream
 from unswayed.vary.english import BE, HAVE, KIND_OF, Word, forms, kind_of, tagged, tagger
 from unswayed.vary.fitting import Asked, in_name
 from unswayed.vary.operator import Change, Operator, Text, whole_text
-from unswayed.vary.paraphrase._rewrites import (
-    change_contractions,
-    change_voice,
-    exchange_expressions,
-    exchange_nominals,
-    reorder_clauses,
-)
+from unswayed.vary.paraphrase import _rewrites as rewrites
 from unswayed.vary.sentence import LONGEST, Rewrite, Sentence, sentences
 from unswayed.vary.synonyms import rank_synonyms, replacement
 from unswayed.vary.words import checked_rate, some
 
 # In this order, each on what the one before made. Synonyms come last, since the others know words by their names.
 KINDS: dict[str, Callable[[Sentence], Iterator[Rewrite]]] = {
-    "voice": change_voice,
-    "nominal": exchange_nominals,
-    "order": reorder_clauses,
-    "contraction": change_contractions,
-    "expression": exchange_expressions,
+    "voice": rewrites.change_voice,
+    "nominal": rewrites.exchange_nominals,
+    "order": rewrites.reorder_clauses,
+    "contraction": rewrites.change_contractions,
+    "expression": rewrites.exchange_expressions,
 }
 SYNONYM = "synonym"
 _MOVES = frozenset(("voice", "order"))  # these would carry labelled words along
@@ -120,8 +114,8 @@ def changes_label(edit: Edit, text: Text) -> bool:
 
 def _find_rewrites(kind: str, parts: Iterable[Sentence]) -> list[Rewrite]:
     """The rewrites of a kind that change something in these sentences."""
-    rewrites = KINDS[kind]
-    return [r for part in parts for r in rewrites(part) if part.text[r.start : r.end] != r.new]
+    find = KINDS[kind]
+    return [r for part in parts for r in find(part) if part.text[r.start : r.end] != r.new]
 
 
 def _change_synonyms(text: Text, rate: float, rng: Stream, wide: bool) -> list[Change]:

@@ -369,9 +369,7 @@ class _Beam:
         Of the words that follow none of the ways better than by themselves, only the best could go on.
         """
         known = stretch.places.keys()
-        ends = (
-            {word: _FLUENCY * follow_bonus(word, self._next) for word in known & self._before} if self._before else {}
-        )
+        ends = {word: _FLUENCY * follow_bonus(word, self._next) for word in known & self._before}
         linked = set(ends)
         for _, _, after in here:
             if after:

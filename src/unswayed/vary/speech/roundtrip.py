@@ -68,22 +68,11 @@ def new_voice(language: str, code: str, rng: Stream) -> Voice:
 
 def write_speech(text: str, voice: Voice, path: Path) -> None:
     """Writes the text as a WAV file of 16 kHz, mono, 16 bits."""
-    command = [
-        _find_program(),
-        "-v",
-        voice.code,
-        "-s",
-        str(voice.speed),
-        "-p",
-        str(voice.pitch),
-        "-b",
-        "1",
-        "-w",
-        str(path),
-    ]
+    options = ["-v", voice.code, "-s", str(voice.speed), "-p", str(voice.pitch), "-b", "1", "-w", str(path), "--stdin"]
+    command = [_find_program(), *options]
     said = " ".join(text.replace("\0", " ").split()).encode("utf-8", "replace")
     try:
-        done = subprocess.run([*command, "--stdin"], input=said, capture_output=True, timeout=_TIMEOUT)  # noqa: S603
+        done = subprocess.run(command, input=said, capture_output=True, timeout=_TIMEOUT)  # noqa: S603
     except subprocess.TimeoutExpired as error:
         raise SystemBroken(f"espeak-ng took over {_TIMEOUT:.0f} s for a text of {len(text)} characters.") from error
     if done.returncode or not path.exists():

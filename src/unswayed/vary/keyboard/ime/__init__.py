@@ -40,9 +40,7 @@ class PinyinEngine:
     files: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
-        self._offers = lru_cache(MAX_CACHED_KEYS)(
-            lambda keys, n: self._look_up(keys, n) if n and is_typable(keys) else []
-        )
+        self._offers = lru_cache(MAX_CACHED_KEYS)(lambda keys, n: self._look_up(keys, n) if is_typable(keys) else [])
 
     @classmethod
     def open(cls) -> Self:
@@ -51,7 +49,7 @@ class PinyinEngine:
 
     def candidates(self, keys: str, n: int = 10) -> list[Candidate]:
         """At most `n` offers for these keys, best first. Keys are a to z and the apostrophe; others give none."""
-        return self._offers(keys, max(n, 0))
+        return self._offers(keys, n) if n > 0 else []
 
     def first(self, keys: str) -> Candidate | None:
         """The first offer for these keys, if there is one."""
@@ -68,9 +66,7 @@ class PinyinEngine:
         raise NotImplementedError
 
 
-engines: Registry[PinyinEngine] = Registry(
-    "engine", PinyinEngine, "unswayed.vary.keyboard.ime", more=("unswayed.lab.ime",)
-)
+engines: Registry[PinyinEngine] = Registry("engine", PinyinEngine, __name__, more=("unswayed.lab.ime",))
 
 
 class EngineMissing(UsageError):

@@ -278,9 +278,8 @@ def _kana_tables() -> tuple[dict[str, str], dict[str, str]]:
     """Keys by kana, as people type them, and kana by keys."""
     spelled = map("".join, product(_KANA_CONSONANTS, "aiueo"))
     kana = _OTHER_KANA | dict(zip(spelled, _PLAIN_KANA, strict=True))
-    kana |= {
-        start + vowel: c + small for start, c in _GLIDES.items() for vowel, small in zip("auo", "ゃゅょ", strict=True)
-    }
+    small = dict(zip("auo", "ゃゅょ", strict=True))
+    kana |= {start + vowel: c + small[vowel] for start, c in _GLIDES.items() for vowel in small}
     keys = {c: typed for typed, c in kana.items()} | _HEPBURN  # the last spelling of two is the one people use
     return keys, kana | {typed: c for c, typed in _HEPBURN.items()}
 
