@@ -19,6 +19,7 @@ __all__ = ["Failed", "Prices", "System", "SystemAround", "plain", "plain_each", 
 
 
 _MILLION = 1_000_000
+Predict = Callable[[list[Inputs]], Sequence[Json | Failed]]
 
 
 class Prices(msgspec.Struct, frozen=True):
@@ -156,9 +157,8 @@ def missing_input(inputs: Inputs, names: Iterable[str] | None) -> str | None:
 
 
 def predict_readable(
-    batch: Sequence[Inputs], problem_of: Callable[[Inputs], str | None],
-    predict: Callable[[list[Inputs]], Sequence[Json | Failed]],
-) -> list[Json | Failed]:  # fmt: skip
+    batch: Sequence[Inputs], problem_of: Callable[[Inputs], str | None], predict: Predict
+) -> list[Json | Failed]:
     """An output for each input: inputs that have a problem fail with it, all others are asked together."""
     problems = [problem_of(inputs) for inputs in batch]
     readable = [inputs for inputs, problem in zip(batch, problems, strict=True) if not problem]
