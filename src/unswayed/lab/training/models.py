@@ -134,9 +134,8 @@ class ModelPlace:
             return False
         return all(getattr(card, name) == value for name, value in wanted.items())
 
-    def write(self, card: ModelCard, weights: bytes) -> None:
-        write_atomically(self.weights, weights)
-        card = msgspec.structs.replace(card, weights=file_hash(self.weights))
+    def write_card(self, card: ModelCard) -> None:
+        """Writes the card of weights that are there already."""
         write_atomically(self.card, msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
 
     def read_card(self) -> ModelCard:
@@ -244,7 +243,9 @@ class TrainedSystem(System):
         return place.folder
 
     def _write(self, place: ModelPlace) -> None:
-        place.write(msgspec.structs.replace(self.card, identity=self._saved_as), self._content)
+        write_atomically(place.weights, self._content)
+        weights = file_hash(place.weights)
+        place.write_card(msgspec.structs.replace(self.card, identity=self._saved_as, weights=weights))
 
     @classmethod
     def saved_at(cls, folder: str | Path) -> tuple[ModelPlace, ModelCard]:

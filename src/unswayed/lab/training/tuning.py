@@ -19,7 +19,6 @@ from unswayed.base.seeds import Seeds
 from unswayed.base.task import task_named
 from unswayed.base.values import Example
 from unswayed.lab.training.models import ModelCard, ModelPlace, TrainingSettings, changed_settings, split_held_out
-from unswayed.storage.files import write_atomically
 from unswayed.systems import ModelFolder, systems
 from unswayed.systems.baselines import learnable_examples
 from unswayed.systems.device import beside, learning, require_torch, torch_seed, torch_threads
@@ -276,6 +275,6 @@ def tune_model(
         except OSError as error:
             raise StoredFileError(f"{place.folder}: the model can't be written ({error}).") from error
         # The card is written last, so that a folder that has one is whole.
-        write_atomically(place.card, msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n")
+        place.write_card(card)
         checkpoint.remove()
         return card
