@@ -12,8 +12,7 @@ from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.changes import Flip, FlipBlock, changed_answers, flips, flips_by_block
 from unswayed.measure.measuring import measure_run
 from unswayed.report.flips import FlipSample, lines
-from unswayed.report.json_stream import json_pieces
-from unswayed.report.view_columns import Columns
+from unswayed.report.view_columns import Columns, json_pieces
 from unswayed.run.plan import MeasurePlan
 from unswayed.score import scorers
 

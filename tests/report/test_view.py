@@ -13,8 +13,7 @@ from commands import unswayed
 import unswayed as library
 from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.changes import Flip, FlipBlock
-from unswayed.report.json_stream import json_pieces
-from unswayed.report.view_columns import Columns
+from unswayed.report.view_columns import Columns, json_pieces
 
 ROWS = [
     *[{"text": f"turn off the light number {i}", "label": "lights", "room": "hall"} for i in range(8)],

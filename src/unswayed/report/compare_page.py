@@ -13,7 +13,7 @@ from unswayed.base.text import ANSWER, figure, outside
 from unswayed.measure.changes import Changed
 from unswayed.measure.comparison.outcome import Comparison, Difference
 from unswayed.report import charts as draw
-from unswayed.report.html import href, style, template
+from unswayed.report.html import href, own_file, template
 from unswayed.report.sections import Cell, ReportTable
 from unswayed.report.tables import chance
 from unswayed.report.view import write_view
@@ -52,7 +52,7 @@ def write_comparison(comparison: Comparison, path: str | Path) -> Path:
     else:
         view = None  # type: ignore[assignment]
     page = template("compare.html.jinja").render(
-        css=style(),
+        css=own_file("report.css"),
         comparison=comparison,
         head=comparison.sentences[0],
         verdict=_verdict(comparison),

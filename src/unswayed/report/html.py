@@ -70,7 +70,7 @@ def write_report(
         judged = None if plan is None else {"measure": given_options(plan.measure), "gate": given_options(plan.gate)}
         lines = [] if run is None else commands(run, str(path), judged)
     page = template("report.html.jinja").render(
-        css=style(),
+        css=own_file("report.css"),
         results=results,
         suite=results.suite if run is None else (run.suite.path or Path(results.suite)).name,
         headline=sections.headline(results),
@@ -135,8 +135,9 @@ def template(name: str) -> Template:
 
 
 @cache
-def style() -> Markup:
-    return Markup((files("unswayed.report") / "report.css").read_text("utf-8"))  # noqa: S704  our own file
+def own_file(name: str) -> Markup:
+    """A style or a script of the pages."""
+    return Markup((files("unswayed.report") / name).read_text("utf-8"))  # noqa: S704  our own file
 
 
 def facts(run: Run | None, results: Results, more: Mapping[str, Json] | None = None) -> dict[str, str]:

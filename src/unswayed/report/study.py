@@ -17,7 +17,7 @@ from unswayed.base.ids import content_id, decode
 from unswayed.base.registry import VERSION, Registry
 from unswayed.base.text import one_line
 from unswayed.base.values import Json
-from unswayed.report.html import style, template
+from unswayed.report.html import own_file, template
 from unswayed.report.tables import Figure, Row, cell, column_names, escaped, markdown, render, table
 from unswayed.storage.files import write_atomically
 from unswayed.systems.process import files_in
@@ -73,7 +73,7 @@ def as_text(sections: Sequence[Section], width: int | None = None) -> str:
 def as_page(title: str, sections: Sequence[Section]) -> str:
     """The page's text; every string of a section is escaped by the template."""
     return template("study.html.jinja").render(
-        css=style(),
+        css=own_file("report.css"),
         title=title,
         sections=[
             {

@@ -11,27 +11,23 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
-from markupsafe import Markup
 
 from unswayed.base.errors import UsageError, option
 from unswayed.base.text import label, title
 from unswayed.base.values import Estimate, Json
-from unswayed.measure.changes import Changed, FlipBlock, as_measured, flips_by_block
+from unswayed.measure.changes import FlipBlock, as_measured, flips_by_block
 from unswayed.measure.comparison.runs import compare
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.results import Results
 from unswayed.measure.sentences import plain, slices, verdict
-from unswayed.report.html import style, template
-from unswayed.report.json_stream import json_pieces
-from unswayed.report.view_columns import Columns
-from unswayed.run.block import Block, Ints
+from unswayed.report.html import own_file, template
+from unswayed.report.view_columns import Columns, json_pieces
+from unswayed.run.block import Block
 from unswayed.run.record import Run
 from unswayed.storage.files import replacing
 
@@ -50,12 +46,26 @@ def write_view(runs: str | Path | Run | Sequence[str | Path | Run], path: str | 
         raise UsageError("A view needs at least one run.")
     opened = [run if isinstance(run, Run) else Run(run) for run in given]
     measured = [measure_run(run) for run in opened]
-    last, page = opened[-1], _Page(measured[-1], compared=len(opened) > 1)
+    first, last = opened[0], opened[-1]
+    page = _Page(measured[-1], compared=len(opened) > 1)
     for _ in page.gathered(last):
         pass
-    versus = _versus(opened[0], last, page.columns) if len(opened) > 1 else None
-    history = [_moment(run, one) for run, one in zip(opened, measured, strict=True)] if len(opened) > 1 else []
-    return page.write(Path(path), versus, history)
+    versus, changed, history = None, list[Json](), list[Json]()
+    if len(opened) > 1 and first.suite.id == last.suite.id:
+        compared = compare(first, last)
+        changed.append(page.columns.changed(compared.iter_flips()))
+        rows = [
+            [label(d.set or "all"), d.measure, d.a, d.b, d.difference, d.low, d.high, d.shown]
+            for d in compared.differences
+        ]
+        said = [label(sentence, 1000) for sentence in [*compared.remarks, *compared.sentences]]
+        versus = {"sentences": said, "rows": rows}
+    for run, one in zip(opened, measured, strict=True) if len(opened) > 1 else ():
+        made = datetime.now().timestamp() if run.path is None else os.stat(run.path / "run.json").st_mtime
+        when = datetime.fromtimestamp(made, UTC)
+        about = {"name": label(Path(run.name).name), "system": label(run.system), "suite": one.suite}
+        history.append({**about, "date": when.strftime("%Y-%m-%d %H:%M"), **_figures(one)})
+    return page.write(Path(path), versus, changed, history)
 
 
 def flips_and_view(results: Results, run: Run, path: Path) -> Iterator[FlipBlock]:
@@ -79,29 +89,50 @@ class _Page:
             self.columns.add(flips)
             yield flips
 
-    def write(self, path: Path, versus: dict[str, Json] | None = None, history: Sequence[Json] = ()) -> Path:
+    def write(
+        self, path: Path, versus: Json = None, changed: Sequence[Json] = (), history: Sequence[Json] = ()
+    ) -> Path:
+        results, operators = self._results, self._results.sets.get("operator", {})
+        grid = {op: {column: _figure(cell) for column, cell in cells.items()} for op, cells in results.grid.items()}
         data: dict[str, Json] = {
-            **_about(self._results, self._confusion),
-            "sets": [self.columns.flips(), *(versus.pop("sets") if versus else [])],
+            "measures": _figures(results),
+            "worst_of": results.worst_of,
+            "grid": grid,
+            "operators": {name: _figure(block.drop) for name, block in operators.items()},
+            "slices": list(slices(results)),
+            "confusion": None if self._confusion is None else self._confusion.table(),
+            "sets": [self.columns.flips(), *changed],
             "compared": versus,
             "history": history,
+            **self.columns.shared(),
         }
-        return _write(self.columns, data, self._results, path)
+
+        def packed() -> Iterator[bytes]:
+            packer = zlib.compressobj(6, wbits=31)  # gzip, without the time
+            yield from map(packer.compress, json_pieces(data))
+            yield packer.flush()
+
+        script = own_file("view.js")
+        page = template("view.html.jinja").render(
+            css=own_file("report.css") + own_file("view.css"),
+            script=script,
+            script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+            data=_HERE,
+            results=results,
+            score=title(results.score),
+            verdict=plain(verdict(results)),
+        )
+        before, _, after = page.encode("utf-8", "xmlcharrefreplace").rpartition(_HERE.encode())
+        with replacing(path) as write:  # in pieces, as the data of a large run is many times its page
+            write(before)
+            for piece in _in_base64(packed()):
+                write(piece)
+            write(after)
+        return path
 
 
-def _about(results: Results, confusion: Confusion | None) -> dict[str, Json]:
-    """What the page has besides lists of answers."""
-    return {
-        "measures": {name: _figure(getattr(results.whole, name)) for name in _SHOWN},
-        "worst_of": results.worst_of,
-        "grid": {
-            operator: {column: _figure(cell) for column, cell in cells.items()}
-            for operator, cells in results.grid.items()
-        },
-        "operators": {name: _figure(block.drop) for name, block in results.sets.get("operator", {}).items()},
-        "slices": list(slices(results)),
-        "confusion": None if confusion is None else confusion.table(),
-    }
+def _figures(results: Results) -> dict[str, list[float | None]]:
+    return {name: _figure(getattr(results.whole, name)) for name in _SHOWN}
 
 
 def _figure(estimate: Estimate | None) -> list[float | None]:
@@ -117,8 +148,13 @@ class Confusion:
 
     def see(self, block: Block) -> None:
         same = np.array([kind.meaning == "same" for kind in block.kinds], dtype=bool)[block.kind]
-        _count(self._before, block, block.clean_gold, block.clean_out)
-        _count(self._after, block, block.gold[same], block.out[same])
+        clean, varied = (block.clean_gold, block.clean_out), (block.gold[same], block.out[same])
+        for counts, (gold, out) in ((self._before, clean), (self._after, varied)):
+            pairs, many = np.unique(gold * len(block.outputs) + out, return_counts=True)
+            for pair, count in zip(pairs.tolist(), many.tolist(), strict=True):
+                true, output = block.golds[pair // len(block.outputs)], block.outputs[pair % len(block.outputs)]
+                if output.ok and true is not None:
+                    counts[str(true), str(output.value)] += count
 
     def table(self) -> dict[str, Json]:
         """The counts of the most frequent labels."""
@@ -133,68 +169,6 @@ class Confusion:
                 "more": len(often) - len(names)}  # fmt: skip
 
 
-def _count(counts: Counter[tuple[str, str]], block: Block, gold: Ints, out: Ints) -> None:
-    pairs, many = np.unique(gold * len(block.outputs) + out, return_counts=True)
-    for pair, count in zip(pairs.tolist(), many.tolist(), strict=True):
-        true, output = block.golds[pair // len(block.outputs)], block.outputs[pair % len(block.outputs)]
-        if output.ok and true is not None:
-            counts[str(true), str(output.value)] += count
-
-
-def _versus(first: Run, last: Run, columns: Columns) -> dict[str, Json] | None:
-    """The comparison of two runs on one suite; none where the suites differ."""
-    if first.suite.id != last.suite.id:
-        return None
-    compared = compare(first, last)
-    changed: Iterable[Changed] = compared.iter_flips()
-    return {
-        "sentences": [label(sentence, 1000) for sentence in [*compared.remarks, *compared.sentences]],
-        "rows": [
-            [label(d.set or "all"), d.measure, d.a, d.b, d.difference, d.low, d.high, d.shown]
-            for d in compared.differences
-        ],
-        "sets": [columns.changed(changed)],
-    }
-
-
-def _moment(run: Run, results: Results) -> dict[str, Json]:
-    now = run.path is None
-    when = datetime.now(UTC) if now else datetime.fromtimestamp(os.stat(Path(run.name) / "run.json").st_mtime, UTC)
-    return {
-        "name": label(Path(run.name).name),
-        "system": label(run.system),
-        "suite": results.suite,
-        "date": when.strftime("%Y-%m-%d %H:%M"),
-        **{name: _figure(getattr(results.whole, name)) for name in _SHOWN},
-    }
-
-
-def _write(columns: Columns, data: dict[str, Json], results: Results, path: Path) -> Path:
-    script = _script()
-    page = template("view.html.jinja").render(
-        css=style() + _own_style(),
-        script=script,
-        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-        data=_HERE,
-        results=results,
-        score=title(results.score),
-        verdict=plain(verdict(results)),
-    )
-    before, _, after = page.encode("utf-8", "xmlcharrefreplace").rpartition(_HERE.encode())
-    with replacing(path) as write:  # in pieces, as the data of a large run is many times its page
-        write(before)
-        for piece in _in_base64(_packed({**data, **columns.shared()})):
-            write(piece)
-        write(after)
-    return path
-
-
-def _packed(data: dict[str, Json]) -> Iterator[bytes]:
-    packer = zlib.compressobj(6, wbits=31)  # gzip, without the time
-    yield from map(packer.compress, json_pieces(data))
-    yield packer.flush()
-
-
 def _in_base64(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Of pieces of any length: three bytes become four letters, and what is left over waits for the next piece."""
     left = b""
@@ -204,16 +178,6 @@ def _in_base64(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield b64encode(left[:whole])
         left = left[whole:]
     yield b64encode(left)
-
-
-@cache
-def _script() -> Markup:
-    return Markup((files("unswayed.report") / "view.js").read_text("utf-8"))  # noqa: S704  our own file
-
-
-@cache
-def _own_style() -> Markup:
-    return Markup((files("unswayed.report") / "view.css").read_text("utf-8"))  # noqa: S704  our own file
 
 
 def serve_page(page: Path, port: int, started: Callable[[str], None]) -> None:

@@ -1,24 +1,80 @@
-"""Changed answers as columns: each text once, numbers elsewhere, so that a hundred thousand fit in a page."""
+"""Changed answers as columns: each text once, numbers elsewhere, so that a hundred thousand fit in a page.
+
+Columns are long lists, spilled to a file some values at a time as JSON, so that memory holds few of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 import msgspec
+import numpy as np
 
 from unswayed.base.text import ANSWER, shorten, spelled, visible
 from unswayed.base.values import Example, Inputs, Json, Output
 from unswayed.measure.changes import Case, Changed, FlipBlock
-from unswayed.measure.spill import Spill
+from unswayed.measure.spill import Kept, Spill
 from unswayed.report.flips import KINDS, NOTE, common, kind_of
-from unswayed.report.json_stream import LongList
 
 _SIDE = 400  # characters kept on each side of a change
 _CHANGE = 1000  # characters kept of a change
 _SHORT, _MOST = 64, 4096  # characters of a text that is remembered, and how many are
 _TOGETHER = 1 << 12  # answers that are taken apart into columns together
 _CHANGES = ("right in A, wrong in B", "wrong in A, right in B")
+
+
+_VALUES = 1 << 12  # that are encoded together
+_encode = msgspec.json.Encoder().encode
+
+
+class LongList:
+    """A list that is only added to, and read as JSON."""
+
+    def __init__(self, spill: Spill) -> None:
+        self._spill = spill
+        self._new: list[Json] = []
+        self._kept: list[Kept] = []
+        self.append = self._new.append
+        self.extend = self._new.extend
+
+    def put_aside(self) -> None:
+        """To be called now and then."""
+        if len(self._new) >= _VALUES:
+            self._kept.append(self._spill.put(np.frombuffer(_encode(self._new)[1:-1], dtype=np.uint8)))
+            self._new.clear()
+
+    def pieces(self) -> Iterator[bytes]:
+        yield b"["
+        for i, kept in enumerate(self._kept):
+            yield b"," * (i > 0) + self._spill.get(kept).tobytes()
+        yield b"," * bool(self._kept and self._new) + _encode(self._new)[1:-1] + b"]"
+
+
+def json_pieces(value: Json) -> Iterator[bytes]:
+    """The JSON of a value, in which there may be long lists."""
+    if isinstance(value, LongList):
+        yield from value.pieces()
+    elif isinstance(value, dict):
+        yield b"{"
+        for i, (key, part) in enumerate(value.items()):
+            yield b"," * (i > 0) + _encode(key) + b":"
+            yield from json_pieces(part)
+        yield b"}"
+    elif isinstance(value, list) and any(isinstance(part, (dict, LongList)) for part in value):
+        for i, part in enumerate(value):
+            yield b",["[i == 0 :][:1]
+            yield from json_pieces(part)
+        yield b"]"
+    elif isinstance(value, list) and len(value) > _VALUES:
+        rest = iter(value)
+        start = b"["
+        while some := list(islice(rest, _VALUES)):
+            yield start + _encode(some)[1:-1]
+            start = b","
+        yield b"]"
+    else:
+        yield _encode(value)
 
 
 _Span = tuple[int, str, str, str, str]  # field, then what stays before the change, the change (old, new), what follows
@@ -93,30 +149,19 @@ class Columns:
 
     def changed(self, answers: Iterable[Changed]) -> dict[str, Json]:
         """The answers that one run has right and another wrong."""
+        known, stream = self._known, iter(answers)
         made = _Set("Lost and gained between A and B", _CHANGES, "A", "B", self._spill)
-        stream = iter(answers)
         while some := list(islice(stream, _TOGETHER)):
-            found = [self._changed(one) for one in some]
-            spans = [span for span, _ in found]
+            spans, rows = list[_Span](), list[tuple[Json, ...]]()
+            for one in some:
+                spans.append((known["text"], _kept(one.text, _CHANGE), "", "", ""))
+                place, operator = self._example(one.example), known[one.operator or "clean input"]
+                draw, kind = -1 if one.draw is None else one.draw, int(one.change == "gained")
+                said = known[one.answer_a], known[one.answer_b], known[one.gold]
+                rows.append((place, operator, draw, kind, *said, 1 if one.change == "lost" else -1, known[""]))
             self._put_aside()
-            made.add(list(zip(*(row for _, row in found), strict=True)), spans, range(1, len(spans) + 1))
+            made.add(list(zip(*rows, strict=True)), spans, range(1, len(spans) + 1))
         return made.columns()
-
-    def _changed(self, one: Changed) -> tuple[_Span, tuple[Json, ...]]:
-        known = self._known
-        span = known["text"], _kept(one.text, _CHANGE), "", "", ""
-        row = (
-            self._example(one.example),
-            known[one.operator or "clean input"],
-            -1 if one.draw is None else one.draw,
-            int(one.change == "gained"),
-            known[one.answer_a],
-            known[one.answer_b],
-            known[one.gold],
-            1 if one.change == "lost" else -1,
-            known[""],
-        )
-        return span, row
 
     def _text(self, text: str, limit: int = ANSWER) -> int:
         shown = visible(shorten(text, limit))
@@ -157,16 +202,8 @@ class Columns:
                 for key, text in example.inputs.items():
                     short = plain and len(text) <= ANSWER  # as most are: it stays as it is
                     inputs.append([known[key], self._new_text(text if short else visible(shorten(text, ANSWER)))])
-            self._rows.append(_Row(visible(shorten(name, ANSWER)), groups, inputs))
+            self._rows.append({"id": visible(shorten(name, ANSWER)), "groups": groups, "inputs": inputs})
         return place
-
-
-class _Row(msgspec.Struct, frozen=True, gc=False):
-    """An example as it stands on the page."""
-
-    id: str
-    groups: dict[str, int]
-    inputs: list[list[int]]
 
 
 class _Known(dict[str, int]):

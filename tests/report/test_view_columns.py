@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from unswayed.measure.spill import Spill
-from unswayed.report import json_stream
-from unswayed.report.json_stream import LongList, json_pieces
+from unswayed.report import view_columns
 from unswayed.report.view import _in_base64
+from unswayed.report.view_columns import LongList, json_pieces
 
 LEAF = st.one_of(st.text(max_size=3), st.integers(-9, 9), st.none(), st.booleans())
 VALUE = st.recursive(
@@ -22,7 +22,7 @@ VALUE = st.recursive(
 @pytest.fixture(scope="module", autouse=True)
 def _few_together():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_stream, "_VALUES", 3)
+        patch.setattr(view_columns, "_VALUES", 3)
         yield
 
 
