@@ -6,7 +6,7 @@ Widths are in per cent and heights in pixels, so that a chart fills any screen a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -22,7 +22,7 @@ SERIES = {
     "worst": ("#c04a00", Markup('<path d="M0-6.5 6.5 0 0 6.5-6.5 0Z"/>')),
 }
 _LANE = {"clean": -11, "average": 0, "worst": 11}
-_ROW = 72  # pixels from one row of a plot to the next
+_ROW, _LINE = 72, 44  # pixels from one row of a plot to the next
 _TOP = 26
 _EDGE = 5.0  # per cent left free at both sides, so that marks and end labels are whole
 
@@ -40,40 +40,27 @@ def forest(rows: Sequence[tuple[str, Shapes]], title: str, unit: str) -> Markup:
 
 
 def _forest_row(name: str, shapes: Shapes, ticks: Sequence[float], top: int) -> Markup:
-    middle = top + 44
-    parts = [Markup('<line x1="0" x2="100%" y1="{}" y2="{}" stroke="#ccc" class="rule"/>').format(top, top)]
-    parts.append(_text(0, top + 18, label(name), "name"))
+    row = _rule(top) + _text(0, top + 18, label(name), "name")
     for kind, (colour, shape) in SERIES.items():
         estimate = shapes.get(kind)
         if estimate is None or estimate.value is None:
             continue
-        y = middle + _LANE[kind]
+        y = top + 44 + _LANE[kind]
         if estimate.low is not None and estimate.high is not None:
-            parts.append(
-                Markup('<line x1="{}%" x2="{}%" y1="{}" y2="{}" stroke="{}" stroke-width="2.5" class="s-{}"/>').format(
-                    _at(estimate.low, ticks), _at(estimate.high, ticks), y, y, colour, kind
-                )
-            )
-        parts.append(
-            Markup('<svg x="{}%" y="{}" overflow="visible" fill="{}" class="m-{}">{}</svg>').format(
-                _at(estimate.value, ticks), y, colour, kind, shape
-            )
-        )
-    return Markup("").join(parts)
+            line = Markup('<line x1="{}%" x2="{}%" y1="{}" y2="{}" stroke="{}" stroke-width="2.5" class="s-{}"/>')
+            row += line.format(_at(estimate.low, ticks), _at(estimate.high, ticks), y, y, colour, kind)
+        mark = Markup('<svg x="{}%" y="{}" overflow="visible" fill="{}" class="m-{}">{}</svg>')
+        row += mark.format(_at(estimate.value, ticks), y, colour, kind, shape)
+    return row
 
 
 def bars(rows: Sequence[tuple[str, Estimate]], title: str) -> Markup:
     """Shares from zero as bars with their intervals as whiskers, and the number at the end of the line."""
-    highest = max((v for _, e in rows for v in (e.value, e.high) if v is not None), default=0.0)
-    ticks = axis(0.0, max(highest, 0.05))
-    height = _TOP + 44 * len(rows) + 4
+    ticks, height = _shares_axis(e for _, e in rows), _TOP + _LINE * len(rows) + 4
     parts = [_grid(ticks, height)]
     for i, (name, estimate) in enumerate(rows):
-        top = _TOP + i * 44
-        parts.append(_text(0, top + 15, label(name), "name"))
-        parts.append(_text(100, top + 15, typeset(number(estimate.value)), "value", "end"))
-        if estimate.value is not None:
-            parts.append(_bar(estimate, estimate.value, ticks, top + 22))
+        top = _TOP + i * _LINE
+        parts += [_figure(top, name, estimate), _bar(estimate, ticks, top + 22)]
     return svg(title, f"The share of answers that change, with intervals, for {len(rows)} operators.", height, parts)
 
 
@@ -81,45 +68,48 @@ def differences(rows: Sequence[tuple[str, Estimate]], title: str) -> Markup:
     """Differences as marks with their intervals as lines, on a scale that holds zero."""
     values = [v for _, e in rows for v in (e.low, e.value, e.high) if v is not None]
     ticks = axis(min([0.0, *values]), max([0.0, *values]))
-    height = _TOP + 44 * len(rows) + 4
-    zero = _at(0, ticks)
-    parts = [_grid(ticks, height)]
-    parts.append(
-        Markup('<line x1="{}%" x2="{}%" y1="18" y2="{}" stroke="#111" class="whisker"/>').format(zero, zero, height)
-    )
+    height = _TOP + _LINE * len(rows) + 4
+    line = Markup('<line x1="{}%" x2="{}%" y1="18" y2="{}" stroke="#111" class="whisker"/>')
+    parts = [_grid(ticks, height), line.format(_at(0, ticks), _at(0, ticks), height)]
     for i, (name, estimate) in enumerate(rows):
-        top = _TOP + i * 44
-        parts.append(_text(0, top + 15, label(name), "name"))
-        parts.append(_text(100, top + 15, typeset(number(estimate.value)), "value", "end"))
-        parts.append(_forest_row("", {"average": estimate}, ticks, top - 14))
+        top = _TOP + i * _LINE
+        parts += [_figure(top, name, estimate), _forest_row("", {"average": estimate}, ticks, top - 14)]
     return svg(title, f"Differences with intervals, for {len(rows)} measures.", height, parts)
 
 
 def grouped_bars(groups: Mapping[str, Shapes], title: str, told: str) -> Markup:
     """Bars as in `bars`, together under the names of their groups and on one scale; names stand before their bars."""
-    shares = [e for bars_of in groups.values() for e in bars_of.values()]
-    highest = max((v for e in shares for v in (e.value, e.high) if v is not None), default=0.0)
-    ticks = axis(0.0, max(highest, 0.05))
+    ticks = _shares_axis(e for bars_of in groups.values() for e in bars_of.values())
     height = _TOP + sum(34 + 34 * len(bars_of) for bars_of in groups.values())
     parts, top = [_grid(ticks, height)], _TOP
     for group, bars_of in groups.items():
-        parts.append(Markup('<line x1="0" x2="100%" y1="{}" y2="{}" stroke="#ccc" class="rule"/>').format(top, top))
-        parts.append(_text(0, top + 20, label(group), "name"))
+        parts += [_rule(top), _text(0, top + 20, label(group), "name")]
         top += 30
         for name, estimate in bars_of.items():
             parts.append(_text(0, top + 10, label(name, 30), "tick"))
             parts.append(_text(100, top + 10, typeset(number(estimate.value)), "value", "end"))
-            if estimate.value is not None:
-                parts.append(_bar(estimate, estimate.value, ticks, top + 14))
+            parts.append(_bar(estimate, ticks, top + 14))
             top += 34
         top += 4
     return svg(title, told, height, parts)
 
 
-def _bar(estimate: Estimate, value: float, ticks: Sequence[float], top: int) -> Markup:
+def _shares_axis(shares: Iterable[Estimate]) -> list[float]:
+    """The ticks of an axis from zero to the highest end of an interval."""
+    return axis(0.0, max([0.05, *(v for e in shares for v in (e.value, e.high) if v is not None)]))
+
+
+def _figure(top: int, name: str, estimate: Estimate) -> Markup:
+    number_ = _text(100, top + 15, typeset(number(estimate.value)), "value", "end")
+    return _text(0, top + 15, label(name), "name") + number_
+
+
+def _bar(estimate: Estimate, ticks: Sequence[float], top: int) -> Markup:
+    if estimate.value is None:
+        return Markup("")
     zero = _at(0, ticks)
     bar = Markup('<rect x="{}%" y="{}" width="{}%" height="12" rx="2" fill="#0072b2" class="bar"/>').format(
-        zero, top, round(_at(value, ticks) - zero, 3)
+        zero, top, round(_at(estimate.value, ticks) - zero, 3)
     )
     if estimate.low is None or estimate.high is None:
         return bar
@@ -128,6 +118,10 @@ def _bar(estimate: Estimate, value: float, ticks: Sequence[float], top: int) -> 
     for x1, x2, y1, y2 in ((low, high, y, y), (low, low, y - 4, y + 4), (high, high, y - 4, y + 4)):
         whisker += Markup('<line x1="{}%" x2="{}%" y1="{}" y2="{}"/>').format(x1, x2, y1, y2)
     return bar + whisker + Markup("</g>")
+
+
+def _rule(top: int) -> Markup:
+    return Markup('<line x1="0" x2="100%" y1="{}" y2="{}" stroke="#ccc" class="rule"/>').format(top, top)
 
 
 def axis(low: float, high: float) -> list[float]:
@@ -149,14 +143,11 @@ def _at(value: float, ticks: Sequence[float]) -> float:
 
 
 def _grid(ticks: Sequence[float], height: int) -> Markup:
-    parts = []
+    line, grid = Markup('<line x1="{}%" x2="{}%" y1="18" y2="{}" stroke="#ccc" class="rule"/>'), Markup("")
     for tick in ticks:
         x = _at(tick, ticks)
-        parts.append(
-            Markup('<line x1="{}%" x2="{}%" y1="18" y2="{}" stroke="#ccc" class="rule"/>').format(x, x, height)
-        )
-        parts.append(_text(x, 12, typeset(f"{tick:g}"), "tick", "middle"))
-    return Markup("").join(parts)
+        grid += line.format(x, x, height) + _text(x, 12, typeset(f"{tick:g}"), "tick", "middle")
+    return grid
 
 
 def _text(x: float, y: int, text: str, kind: str, anchor: str = "start") -> Markup:
@@ -180,36 +171,30 @@ def heat_map(
     sure: Mapping[str, Sequence[str]] | None = None,
 ) -> Markup:  # fmt: skip
     """Drops by operator and slice. Every cell has its number; those of the cells in `sure` are bold."""
-    sure = sure or {}
     known = [e.value for cells in grid.values() for e in cells.values() if e.value is not None]
-    most = max((abs(value) for value in known), default=0.0)
-    parts = [_column(i, name) for i, name in enumerate(columns)]
-    for row, (operator, cells) in enumerate(grid.items()):
-        top = _HEAD + row * _CELL_HEIGHT
-        parts.append(
-            Markup('<text x="{}" y="{}" text-anchor="end" class="name">{}</text>').format(
-                _NAMES - 8, top + 25, label(operator, 24)
-            )
+    most, parts = max((abs(value) for value in known), default=0.0), []
+    for i, column in enumerate(columns):
+        slice_name, _, value = column.partition("=")
+        x = _NAMES + i * _CELL + _CELL // 2
+        head = Markup(
+            '<text x="{}" y="16" text-anchor="middle" class="tick">{}</text>'
+            '<text x="{}" y="34" text-anchor="middle" class="name">{}</text>'
         )
-        parts += [
-            _cell(cells.get(name), _NAMES + i * _CELL, top, most, name in sure.get(operator, ()))
-            for i, name in enumerate(columns)
-        ]
+        parts.append(head.format(x, label(slice_name, 11), x, label(value, 10)))
+    for row, (operator, cells) in enumerate(grid.items()):
+        y = _HEAD + row * _CELL_HEIGHT
+        name = Markup('<text x="{}" y="{}" text-anchor="end" class="name">{}</text>')
+        parts.append(name.format(_NAMES - 8, y + 25, label(operator, 24)))
+        bold = (sure or {}).get(operator, ())
+        for i, column in enumerate(columns):
+            x = _NAMES + i * _CELL
+            parts.append(_heat_cell(cells.get(column), x, y, most, "700" if column in bold else "400"))
     told = f"The drop for each of {len(grid)} operators (rows) in each of {len(columns)} slices (columns)."
     width, height = _NAMES + _CELL * len(columns), _HEAD + _CELL_HEIGHT * len(grid)
     return svg(title, told, height, parts, str(width))
 
 
-def _column(i: int, name: str) -> Markup:
-    slice_name, _, value = name.partition("=")
-    x = _NAMES + i * _CELL + _CELL // 2
-    return Markup(
-        '<text x="{}" y="16" text-anchor="middle" class="tick">{}</text>'
-        '<text x="{}" y="34" text-anchor="middle" class="name">{}</text>'
-    ).format(x, label(slice_name, 11), x, label(value, 10))
-
-
-def _cell(estimate: Estimate | None, x: int, y: int, most: float, bold: bool) -> Markup:
+def _heat_cell(estimate: Estimate | None, x: int, y: int, most: float, weight: str) -> Markup:
     place = Markup('x="{}" y="{}" width="{}" height="{}"').format(x + 1, y + 1, _CELL - 2, _CELL_HEIGHT - 2)
     at = Markup('x="{}" y="{}" text-anchor="middle"').format(x + _CELL // 2, y + 25)
     if estimate is None or estimate.value is None:
@@ -217,9 +202,9 @@ def _cell(estimate: Estimate | None, x: int, y: int, most: float, bold: bool) ->
             '<rect {} rx="3" fill="none" stroke="#999" stroke-dasharray="3 3"/><text {} class="tick">–</text>'
         ).format(place, at)
     fill, ink = heat(estimate.value, most)
-    weight = "700" if bold else "400"
+    on = "on-dark" if ink == "#ffffff" else "on-light"
     return Markup('<rect {} rx="3" fill="{}"/><text {} fill="{}" font-weight="{}" class="{}">{}</text>').format(
-        place, fill, at, ink, weight, "on-dark" if ink == "#ffffff" else "on-light", typeset(number(estimate.value, 2))
+        place, fill, at, ink, weight, on, typeset(number(estimate.value, 2))
     )
 
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from unswayed.base.text import ANSWER, figure, outside
-from unswayed.measure.changes import Changed
-from unswayed.measure.comparison.outcome import Comparison, Difference
+from unswayed.measure.comparison.outcome import Comparison
 from unswayed.report import charts as draw
 from unswayed.report.html import href, own_file, template
 from unswayed.report.sections import Cell, ReportTable
@@ -44,22 +43,20 @@ def write_comparison(comparison: Comparison, path: str | Path) -> Path:
 
     Example: `unswayed.write_comparison(unswayed.compare("before/", "after/"), "compare.html")`.
     """
-    path = Path(path)
-    view = path.with_name(f"{path.stem}.view.html")
-    runs = comparison.runs
-    if runs is not None and all(isinstance(run, Run) for run in runs):
-        write_view([run for run in runs if isinstance(run, Run)], view)
-    else:
-        view = None  # type: ignore[assignment]
+    path, runs = Path(path), [run for run in comparison.runs or () if isinstance(run, Run)]
+    view = path.with_name(f"{path.stem}.view.html") if len(runs) == 2 else None
+    if view is not None:
+        write_view(runs, view)
+    compared = comparison.lettered()
     page = template("compare.html.jinja").render(
         css=own_file("report.css"),
         comparison=comparison,
         head=comparison.sentences[0],
         verdict=_verdict(comparison),
-        broken=[sign for _, one in comparison.lettered() for sign in one.sanity],
-        warnings=list(dict.fromkeys(text for _, one in comparison.lettered() for text in one.warnings)),
-        gates=[gate for _, one in comparison.lettered() for gate in one.gates],
-        parts=[_part(letter, one) for letter, one in comparison.lettered()],
+        broken=[sign for _, one in compared for sign in one.sanity],
+        warnings=list(dict.fromkeys(text for _, one in compared for text in one.warnings)),
+        gates=[gate for _, one in compared for gate in one.gates],
+        parts=[_part(letter, one) for letter, one in compared],
         view=None if view is None else href(view.name),
     )
     write_atomically(path, page.encode("utf-8", "xmlcharrefreplace"))
@@ -71,11 +68,8 @@ def _verdict(comparison: Comparison) -> list[str]:
     said = []
     for letter, one in comparison.lettered():
         overall = [d for d in one.differences if d.set == "all" and d.shown and d.measure in _FIRST]
-        named = sorted(overall, key=lambda d: _FIRST.index(d.measure))
-        own = [
-            one.outcome(letter),
-            *([d.sentence for d in named] or ["No difference over all variants is more than chance."]),
-        ]
+        named = [d.sentence for d in sorted(overall, key=lambda d: _FIRST.index(d.measure))]
+        own = [one.outcome(letter), *(named or ["No difference over all variants is more than chance."])]
         said += [f"{letter}: {sentence}" for sentence in own] if comparison.others else own
     return said
 
@@ -83,43 +77,22 @@ def _verdict(comparison: Comparison) -> list[str]:
 def _part(letter: str, one: Comparison) -> _Part:
     shown = sorted(one.differences, key=lambda d: (d.set != "all", not d.shown, d.set, d.measure))
     overall = [d for d in shown if d.set == "all" or d.measure == (one.primary or "average")][:_ROWS]
-    lost, gained = _answers(one)
-    return _Part(letter, outside(one.b), [d.sentence for d in overall if d.set == "all"], one.gates,
-                 _chart(overall, letter), _table(shown, letter), lost, gained)  # fmt: skip
-
-
-def _chart(differences: Sequence[Difference], letter: str) -> Markup:
-    rows = [(f"{d.measure}, {d.set}", d.estimate) for d in differences if d.difference is not None]
-    return draw.differences(rows, f"{letter} minus A")
-
-
-def _table(differences: Sequence[Difference], letter: str) -> ReportTable:
+    plotted = [(f"{d.measure}, {d.set}", d.estimate) for d in overall if d.difference is not None]
     rows = []
-    for d in differences[:_ROWS]:
-        name = (
-            Markup("<strong>{}</strong>").format(outside(f"{d.measure}, {d.set}"))
-            if d.shown
-            else outside(f"{d.measure}, {d.set}")
-        )
-        cells = [figure(d.estimate), chance(d.p_corrected), f"{d.n:,}"]
-        sides = [Cell("–" if side is None else f"{side:.3f}") for side in (d.a, d.b)]
-        rows.append((name, [*sides, *map(Cell, cells)]))
+    for d in shown[:_ROWS]:
+        name = outside(f"{d.measure}, {d.set}")
+        sides = ["–" if side is None else f"{side:.3f}" for side in (d.a, d.b)]
+        cells = [*sides, figure(d.estimate), chance(d.p_corrected), f"{d.n:,}"]
+        rows.append((Markup("<strong>{}</strong>").format(name) if d.shown else name, list(map(Cell, cells))))
     heads = [Markup(head) for head in ("A", letter, f"{letter} − A", "corrected p", "examples")]  # noqa: S704
     caption = Markup("Differences; those in bold are more than chance")
-    return ReportTable(caption, heads, rows, max(0, len(differences) - _ROWS))
-
-
-def _answers(one: Comparison) -> tuple[list[dict[str, Markup]], list[dict[str, Markup]]]:
-    """Some of the answers that were lost, and some that were gained; none where the runs are not known."""
-    found: dict[str, list[dict[str, Markup]]] = {"lost": [], "gained": []}
-    if one.runs is not None:
-        for changed in islice(one.iter_flips(), _LOOKED):
-            if len(found[changed.change]) < _SHOWN:
-                found[changed.change].append(_card(changed))
-    return found["lost"], found["gained"]
-
-
-def _card(changed: Changed) -> dict[str, Markup]:
-    texts = {"text": changed.text, "a": changed.answer_a, "b": changed.answer_b, "gold": changed.gold}
-    where = f"{changed.operator}, draw {changed.draw}" if changed.operator else "clean input"
-    return {name: outside(text, ANSWER) for name, text in {**texts, "where": where, "example": changed.example}.items()}
+    table = ReportTable(caption, heads, rows, max(0, len(shown) - _ROWS))
+    found: dict[str, list[dict[str, Markup]]] = {"lost": [], "gained": []}  # some, if the runs are known
+    for c in islice(one.iter_flips(), _LOOKED) if one.runs is not None else ():
+        if len(found[c.change]) < _SHOWN:
+            where = f"{c.operator}, draw {c.draw}" if c.operator else "clean input"
+            card = {"text": c.text, "a": c.answer_a, "b": c.answer_b, "gold": c.gold, "where": where}
+            card["example"] = c.example
+            found[c.change].append({name: outside(text, ANSWER) for name, text in card.items()})
+    sentences, chart = [d.sentence for d in overall if d.set == "all"], draw.differences(plotted, f"{letter} minus A")
+    return _Part(letter, outside(one.b), sentences, one.gates, chart, table, found["lost"], found["gained"])

@@ -6,14 +6,14 @@ A broken set-up is an error before all others.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 from unswayed.base.text import figure
 from unswayed.measure.comparison.outcome import Comparison, NotWorse
 from unswayed.measure.gates import GateResult
-from unswayed.measure.results import Block, Results
+from unswayed.measure.results import Results
 from unswayed.measure.sentences import plain, verdict
 from unswayed.storage.files import write_atomically
 
@@ -28,12 +28,16 @@ def write_junit(path: str | Path, results: Results, gates: Iterable[GateResult] 
 
 def junit_xml(results: Results, gates: Iterable[GateResult] = (), seconds: float = 0.0) -> bytes:
     """One suite; `seconds` is how long the run took and stands on it whole, as gates take no time themselves."""
-    gates = list(gates)
-    operators = results.sets.get("operator", {})
-    cases = [_sanity(results.sanity)] if results.sanity else []
-    cases += [_gate(gate) for gate in gates] or [_operator(name, block) for name, block in operators.items()]
-    name, said = f"unswayed: {results.system} on {results.suite}", plain(verdict(results))
-    return _document(cases, results.task, name, said, seconds)
+    signs, held = _verdicts(results.sanity, list(gates))
+    if not held:
+        for name, block in results.sets.get("operator", {}).items():
+            # without a gate nothing is too low, so an operator's case fails only where there is no number at all
+            measured = block.average.value is not None
+            said = ", ".join(f"{m} {figure(getattr(block, m))}" for m in ("clean", "average", "worst", "drop", "flips"))
+            none = "Nothing could be measured: no variant of this operator has an answer that can be scored."
+            held.append(_case(name, said if measured else none, "" if measured else "error"))
+    name, verdict_ = f"unswayed: {results.system} on {results.suite}", plain(verdict(results))
+    return _document(signs + held, results.task, name, verdict_, seconds)
 
 
 def write_comparison_junit(path: str | Path, comparison: Comparison) -> None:
@@ -45,10 +49,9 @@ def comparison_xml(comparison: Comparison) -> bytes:
     cases = []
     for run, one in comparison.lettered():
         lead = f"{run} " if comparison.others else ""
-        cases += [_sanity(one.sanity)] if one.sanity else []
-        cases += [_gate(gate, lead) for gate in one.gates] or [
-            _told(f"{lead}{d.measure}", d.sentence) for d in one.differences if d.set == "all"
-        ]
+        signs, held = _verdicts(one.sanity, one.gates, lead)
+        overall = [_case(f"{lead}{d.measure}", d.sentence) for d in one.differences if d.set == "all"]
+        cases += signs + (held or overall)
     name = f"unswayed compare: {', '.join(one.b for _, one in comparison.lettered())} with {comparison.a}"
     return _document(cases, comparison.task, name, " ".join(comparison.sentences))
 
@@ -73,38 +76,19 @@ def _document(cases: list[Xml.Element], task: str, name: str, said: str, seconds
     return body + b"\n"
 
 
-def _sanity(signs: list[str]) -> Xml.Element:
-    case = Xml.Element("testcase", {"name": "sanity"})
-    message = _legal(" ".join(signs))
-    Xml.SubElement(case, "error", {"message": message, "type": "NothingEvaluated"}).text = message
-    return case
+def _verdicts(
+    sanity: list[str], gates: Sequence[GateResult | NotWorse], lead: str = ""
+) -> tuple[list[Xml.Element], list[Xml.Element]]:
+    """The case of a broken set-up, if it is, and those of the gates."""
+    held = [_case(f"{lead}{gate.name}", gate.sentence, "" if gate.passed else "failure") for gate in gates]
+    return [_case("sanity", " ".join(sanity), "error")] if sanity else [], held
 
 
-def _gate(gate: GateResult | NotWorse, lead: str = "") -> Xml.Element:
-    if gate.passed:
-        return _told(f"{lead}{gate.name}", gate.sentence)
-    case = Xml.Element("testcase", {"name": _legal(f"{lead}{gate.name}")})
-    sentence = _legal(gate.sentence)
-    Xml.SubElement(case, "failure", {"message": sentence, "type": "GateFailed"}).text = sentence
-    return case
-
-
-def _told(name: str, sentence: str) -> Xml.Element:
-    """A case that passes."""
-    case = Xml.Element("testcase", {"name": _legal(name)})
-    Xml.SubElement(case, "system-out").text = _legal(sentence)
-    return case
-
-
-def _operator(name: str, block: Block) -> Xml.Element:
-    """Without a gate nothing is too low, so an operator's case fails only where there is no number at all."""
-    case = Xml.Element("testcase", {"name": _legal(name)})
-    if block.average.value is None:
-        message = "Nothing could be measured: no variant of this operator has an answer that can be scored."
-        Xml.SubElement(case, "error", {"message": message, "type": "NothingEvaluated"}).text = message
-    else:
-        said = ", ".join(f"{m} {figure(getattr(block, m))}" for m in ("clean", "average", "worst", "drop", "flips"))
-        Xml.SubElement(case, "system-out").text = said
+def _case(name: str, text: str, problem: str = "") -> Xml.Element:
+    """A case that passes, or one with an `error` or a `failure`."""
+    case, text = Xml.Element("testcase", {"name": _legal(name)}), _legal(text)
+    kind = {"error": "NothingEvaluated", "failure": "GateFailed"}.get(problem)
+    Xml.SubElement(case, problem or "system-out", {"message": text, "type": kind} if kind else {}).text = text
     return case
 
 
