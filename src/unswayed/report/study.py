@@ -72,26 +72,15 @@ def as_text(sections: Sequence[Section], width: int | None = None) -> str:
 
 def as_page(title: str, sections: Sequence[Section]) -> str:
     """The page's text; every string of a section is escaped by the template."""
-    return template("study.html.jinja").render(
-        css=own_file("report.css"),
-        title=title,
-        sections=[
-            {
-                "title": section.title,
-                "sentences": section.sentences,
-                "pictures": section.pictures,
-                "tables": [
-                    {
-                        "caption": caption,
-                        "heads": column_names(rows),
-                        "rows": [[cell(row.get(head)) for head in column_names(rows)] for row in rows],
-                    }
-                    for caption, rows in section.tables
-                ],
-            }
-            for section in sections
-        ],
-    )
+    shown = []
+    for title_, sentences, tables, pictures in sections:
+        filled = []
+        for caption, rows in tables:
+            heads = column_names(rows)
+            cells = [[cell(row.get(head)) for head in heads] for row in rows]
+            filled.append({"caption": caption, "heads": heads, "rows": cells})
+        shown.append({"title": title_, "sentences": sentences, "pictures": pictures, "tables": filled})
+    return template("study.html.jinja").render(css=own_file("report.css"), title=title, sections=shown)
 
 
 class Option(NamedTuple):
@@ -187,7 +176,7 @@ class Study:
         context = self.context(Path(data), values, to, chosen)
         made = {name: self.tables[name].make(context) for name in chosen}
         if (to / "tables").exists() or not all(self.tables[name].quick for name in chosen):
-            _Folder(self, context).keep(made)
+            _keep_tables(self, context, made)
         return Outcome(self, made)
 
     def joined(self, tables: Mapping[str, Json]) -> Json:
@@ -234,60 +223,48 @@ def _sections(tables: Mapping[str, Printed]) -> list[Section]:
     return first + [section for one in tables.values() for section in one.sections]
 
 
-class _Folder:
-    """A study's folder: `tables/NAME.json` for each table, and the pages of all that belong together."""
-
-    def __init__(self, study: Study, context: StudyContext) -> None:
-        self.study, self.to = study, context.to
-        seen = list(_traces(context.inputs, context.to))
-        self._basis = {name: self._decided(name, context, seen) for name in study.tables}
-
-    def _decided(self, table: str, context: StudyContext, seen: list[Json]) -> str:
-        """Stands for all that decides a table: the data, its options, the files that they name, and this version."""
-        chosen = self.study.tables[table].options
-        names = [o.name for o in self.study.options if o.name != "to"] if chosen is None else chosen
-        values = {name: context.deciding(table, name) for name in names}
+def _keep_tables(study: Study, context: StudyContext, made: Mapping[str, Printed]) -> None:
+    """Writes `tables/NAME.json` for each table, and the pages of all that belong to the data and options of today."""
+    to, seen, every = context.to, list(_traces(context.inputs, context.to)), dict[str, Printed]()
+    for name, kind in study.tables.items():
+        # the basis stands for all that decides a table: the data, its options, the files that they name, this version
+        names = [o.name for o in study.options if o.name != "to"] if kind.options is None else kind.options
+        values = {one: context.deciding(name, one) for one in names}
         named = [path for value in values.values() for path in _paths_in(value)]
-        return content_id([type(self.study).__name__, VERSION, values, seen, list(_traces(named, context.to))], 16)
-
-    def keep(self, made: Mapping[str, Printed]) -> None:
-        for name, printed in made.items():
-            write_atomically(self._file(name), msgspec.json.encode(_stored(printed, self._basis[name])) + b"\n")
-        kept = Outcome(self.study, {name: old for name in self.study.tables if (old := self._read(name)) is not None})
-        sections = _sections(kept.tables)
-        write_atomically(self.to / "study.json", msgspec.json.format(msgspec.json.encode(kept.value), indent=2) + b"\n")
-        write_atomically(self.to / "study.md", as_markdown(self.study.title, sections).encode())
-        page = as_page(self.study.title, sections)
-        write_atomically(self.to / "study.html", page.encode("utf-8", "xmlcharrefreplace"))
-        print(f"The study is in {self.to / 'study.html'}, study.md and study.json", file=sys.stderr)
-
-    def _file(self, name: str) -> Path:
-        return self.to / "tables" / f"{name}.json"
-
-    def _read(self, name: str) -> Printed | None:
-        """A table that is kept, if it belongs to the data and the options of today."""
+        basis = content_id([type(study).__name__, VERSION, values, seen, list(_traces(named, to))], 16)
+        file = to / "tables" / f"{name}.json"
+        if name in made:
+            write_atomically(file, msgspec.json.encode(_stored(made[name], basis)) + b"\n")
         try:
-            stored = decode(self._file(name).read_bytes(), dict[str, Any])
-            if stored["basis"] == self._basis[name]:
-                return _restored(stored)
+            stored = decode(file.read_bytes(), dict[str, Any])
+            if stored["basis"] == basis:
+                every[name] = _restored(stored)
+                continue
         except FileNotFoundError:
-            return None
+            continue
         except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
             pass  # not a table that this version wrote
         print(
-            f"{self._file(name)} was made with other data, options or another version, so the pages leave {name} out. "
+            f"{file} was made with other data, options or another version, so the pages leave {name} out. "
             f"Make it again with {option('only')}{'' if option('only').endswith('=') else ' '}{name}.",
             file=sys.stderr,
         )
-        return None
+    whole = msgspec.json.encode(Outcome(study, every).value)
+    write_atomically(to / "study.json", msgspec.json.format(whole, indent=2) + b"\n")
+    write_atomically(to / "study.md", as_markdown(study.title, _sections(every)).encode())
+    write_atomically(to / "study.html", as_page(study.title, _sections(every)).encode("utf-8", "xmlcharrefreplace"))
+    print(f"The study is in {to / 'study.html'}, study.md and study.json", file=sys.stderr)
 
 
 def _stored(printed: Printed, basis: str) -> dict[str, Json]:
+    def cells(row: Mapping[str, Any]) -> dict[str, Json]:
+        return {head: {_FIGURE: str(cell)} if isinstance(cell, Figure) else cell for head, cell in row.items()}
+
     sections = [
         {
             "title": str(section.title),
             "sentences": [str(sentence) for sentence in section.sentences],
-            "tables": [[str(caption), [_cells(row) for row in rows]] for caption, rows in section.tables],
+            "tables": [[str(caption), [cells(row) for row in rows]] for caption, rows in section.tables],
             "pictures": [[str(caption), str(svg)] for caption, svg in section.pictures],
         }
         for section in printed.sections
@@ -295,25 +272,20 @@ def _stored(printed: Printed, basis: str) -> dict[str, Json]:
     return {"basis": basis, "value": printed.value, "findings": list(printed.findings), "sections": sections}
 
 
-def _cells(row: Mapping[str, Any]) -> dict[str, Json]:
-    return {head: {_FIGURE: str(cell)} if isinstance(cell, Figure) else cell for head, cell in row.items()}
-
-
 def _restored(stored: Mapping[str, Any]) -> Printed:
+    def row(cells: Mapping[str, Any]) -> dict[str, Any]:
+        return {head: Figure(cell[_FIGURE]) if isinstance(cell, dict) else cell for head, cell in cells.items()}
+
     sections = [
         Section(
             one["title"],
             one["sentences"],
-            [SectionTable(caption, [_row(row) for row in rows]) for caption, rows in one["tables"]],
+            [SectionTable(caption, [row(cells) for cells in rows]) for caption, rows in one["tables"]],
             [Picture(caption, Markup(svg)) for caption, svg in one["pictures"]],  # noqa: S704  as it was written
         )
         for one in stored["sections"]
     ]
     return Printed(stored["value"], sections, stored["findings"])
-
-
-def _row(cells: Mapping[str, Any]) -> dict[str, Any]:
-    return {head: Figure(cell[_FIGURE]) if isinstance(cell, dict) else cell for head, cell in cells.items()}
 
 
 def _paths_in(value: Any) -> Iterator[Path]:
