@@ -138,7 +138,7 @@ def test_with_holes_the_error_is_the_jackknifes() -> None:
     scores = rng.normal(size=(30, 3)) * [1, 1, 5]
     example, condition = np.nonzero(kept)
     fit = mixed._Fit(np.array([scores[kept[:, j], j].mean() for j in range(3)]), np.eye(3), 0.0, 1.0)
-    error, df = mixed._left_out(fit, kept.astype(float), condition, example, scores[kept]).error(np.array([-1.0, 0, 1]))
+    error, df = mixed._leaving_out(fit, kept.astype(float), condition, example, scores[kept])(np.array([-1.0, 0, 1]))
 
     def difference(rows: np.ndarray) -> float:
         return float(scores[rows & kept[:, 2], 2].mean() - scores[rows & kept[:, 0], 0].mean())

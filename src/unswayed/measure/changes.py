@@ -185,9 +185,10 @@ class Right:
             keys.append(None if said is None or true is None else (said, true, seen))
         if len(self._known) > _MAX_KNOWN:
             self._known = {}
-        new = {key: (output, due_of(scorer, gold, inputs))
-               for key, (output, gold, inputs) in zip(keys, answered, strict=True)
-               if key is not None and key not in self._known}  # fmt: skip
+        new: dict[Hashable, tuple[Json, Json]] = {}
+        for key, (output, gold, inputs) in zip(keys, answered, strict=True):
+            if key is not None and key not in self._known:
+                new[key] = output, due_of(scorer, gold, inputs)
         if new and scorer.apart:
             found = scorer.aggregate(self._stats(scorer, list(new.values()), task)).tolist()
         else:  # an answer's row would depend on the others of its block

@@ -62,38 +62,6 @@ class _Fit(NamedTuple):
     within: float
 
 
-class _LeftOut(NamedTuple):
-    """The errors of contrasts of means by leaving out one example at a time, each condition with its own variance.
-
-    A row for each example: how many scores it has of each condition, their distances from the means (summed), how far
-    its own mean is shrunk. `between` is the variance of examples, `within` of each condition's scores inside them.
-    """
-
-    counts: Array
-    sums: Array
-    shrink: Array
-    between: float
-    within: Array
-
-    def error(self, contrast: Array) -> tuple[float, float] | None:
-        """The standard error of a contrast, and Satterthwaite's degrees of freedom.
-
-        None if the contrast can't be estimated without one of the examples.
-        """
-        n, k = self.counts.shape
-        crossed = self.counts[:, :, None] * self.counts[:, None, :]
-        weight = self.counts[:, :, None] * np.eye(k) - self.shrink[:, None, None] * crossed
-        without = weight.sum(axis=0) - weight
-        lever = np.linalg.pinv(without, rcond=1e-9, hermitian=True) @ contrast
-        if (np.abs(np.einsum("ijk,ik->ij", without, lever) - contrast) > 1e-6).any():
-            return None
-        lever = lever - (self.shrink * (self.counts * lever).sum(axis=1))[:, None]
-        moved = (lever * self.sums).sum(axis=1)
-        expected = (self.counts * lever**2) @ self.within + self.between * (self.counts * lever).sum(axis=1) ** 2
-        df = float(expected.sum() ** 2 / max((expected**2).sum(), 1e-300)) - 1
-        return sqrt((n - 1) / n * float(moved @ moved)), max(df, 1.0)
-
-
 def mixed_effects(
     examples: Sequence[str], conditions: Sequence[str], scores: Sequence[float], reference: str | None = None,
     level: float = 0.95,
@@ -103,15 +71,33 @@ def mixed_effects(
         raise UsageError(f"The level of intervals must lie between 0 and 1, not {level}.")
     values = np.asarray(scores, dtype=np.float64)
     known = np.isfinite(values)
-    names, condition = np.unique(np.asarray(conditions, dtype=str)[known], return_inverse=True)
+    missing, values = int((~known).sum()), values[known]
+    found, condition = np.unique(np.asarray(conditions, dtype=str)[known], return_inverse=True)
     _, example = np.unique(np.asarray(examples, dtype=str)[known], return_inverse=True)
-    order = _order([str(name) for name in names], reference)
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = np.arange(len(order))
-    return _summary(
-        [str(names[i]) for i in order], places[condition], example.astype(np.int64), values[known], level,
-        missing=int((~known).sum()),
-    )  # fmt: skip
+    names = [str(name) for name in found]
+    if len(names) < 2:
+        raise NothingEvaluated(f"The regression compares conditions, but the scores have only {names}.")
+    if reference is not None:
+        if reference not in names:
+            raise UsageError(f"There is no condition {reference!r}; there are {', '.join(names)}.")
+        first = names.index(reference)
+        condition = np.where(condition == first, 0, condition + (condition < first))
+        names = [reference, *names[:first], *names[first + 1 :]]
+    k, n = len(names), int(example.max()) + 1
+    if n < 2:
+        raise NothingEvaluated("The regression needs scores of at least two examples.")
+    counts = np.bincount(example * k + condition, minlength=n * k).reshape(n, k).astype(np.float64)
+    sizes = (len(values), n, int((counts == 0).any(axis=1).sum()), missing)
+    if (counts == 1).all():
+        table = np.empty((n, k))
+        table[example, condition] = values
+        return _mixed(names, _closed_form(table), _paired(table), "closed form", sizes, level, digest(table))
+    if len(values) <= n or len(values) <= k + 1:
+        raise NothingEvaluated("Every example has a single score, so examples can't be told from chance.")
+    condition, example = condition.astype(np.int64), example.astype(np.int64)
+    fit = _reml(counts, condition, example, values)
+    errors = _leaving_out(fit, counts, condition, example, values)
+    return _mixed(names, fit, errors, "REML", sizes, level, digest(condition, example, values))
 
 
 def complete_effects(scores: Array, names: Sequence[str], level: float = 0.95) -> Mixed:
@@ -123,53 +109,36 @@ def complete_effects(scores: Array, names: Sequence[str], level: float = 0.95) -
     return _mixed(list(names), _closed_form(scores), _paired(scores), "closed form", sizes, level, digest(scores))
 
 
-def _order(names: list[str], reference: str | None) -> list[int]:
-    if len(names) < 2:
-        raise NothingEvaluated(f"The regression compares conditions, but the scores have only {names}.")
-    if reference is None:
-        return list(range(len(names)))
-    if reference not in names:
-        raise UsageError(f"There is no condition {reference!r}; there are {', '.join(names)}.")
-    first = names.index(reference)
-    return [first, *(i for i in range(len(names)) if i != first)]
-
-
-def _summary(names: list[str], condition: Ints, example: Ints, values: Array, level: float, missing: int) -> Mixed:
-    k, n = len(names), int(example.max()) + 1
-    if n < 2:
-        raise NothingEvaluated("The regression needs scores of at least two examples.")
-    counts = np.bincount(example * k + condition, minlength=n * k).reshape(n, k).astype(np.float64)
-    incomplete = int((counts == 0).any(axis=1).sum())
-    sizes = (len(values), n, incomplete, missing)
-    if (counts == 1).all():
-        table = np.empty((n, k))
-        table[example, condition] = values
-        return _mixed(names, _closed_form(table), _paired(table), "closed form", sizes, level, digest(table))
-    if len(values) <= n or len(values) <= k + 1:
-        raise NothingEvaluated("Every example has a single score, so examples can't be told from chance.")
-    fit = _reml(counts, condition, example, values)
-    errors = _left_out(fit, counts, condition, example, values).error
-    return _mixed(names, fit, errors, "REML", sizes, level, digest(condition, example, values))
-
-
 def _paired(scores: Array) -> _Errors:
     """The errors of a table without holes: those of the examples' own contrasts, the paired t-test."""
     n = len(scores)
     return lambda contrast: (float((scores @ contrast).std(ddof=1)) / sqrt(n), n - 1.0)
 
 
-def _left_out(fit: _Fit, counts: Array, condition: Ints, example: Ints, values: Array) -> _LeftOut:
+def _leaving_out(fit: _Fit, counts: Array, condition: Ints, example: Ints, values: Array) -> _Errors:
+    """The errors by leaving out one example at a time (the jackknife), each condition with its own variance."""
     n, k = counts.shape
-    ratio = fit.between / fit.within
-    rest = values - fit.means[condition]
+    ratio, rest = fit.between / fit.within, values - fit.means[condition]
+    sums = np.bincount(example * k + condition, rest, n * k).astype(np.float64).reshape(n, k)
+    shrink = ratio / (1 + counts.sum(axis=1) * ratio)  # how far an example's own mean is shrunk
     spread = np.bincount(condition, rest**2, k) / counts.sum(axis=0)
-    return _LeftOut(
-        counts,
-        np.bincount(example * k + condition, rest, n * k).astype(np.float64).reshape(n, k),
-        ratio / (1 + counts.sum(axis=1) * ratio),
-        fit.between,
-        np.maximum(spread - fit.between, 1e-9 * fit.within),
-    )
+    within = np.maximum(spread - fit.between, 1e-9 * fit.within)
+    crossed = counts[:, :, None] * counts[:, None, :]
+    weight = counts[:, :, None] * np.eye(k) - shrink[:, None, None] * crossed
+    without = weight.sum(axis=0) - weight
+
+    def error(contrast: Array) -> tuple[float, float] | None:
+        """With Satterthwaite's degrees of freedom; None if it can't be estimated without one of the examples."""
+        lever = np.linalg.pinv(without, rcond=1e-9, hermitian=True) @ contrast
+        if (np.abs(np.einsum("ijk,ik->ij", without, lever) - contrast) > 1e-6).any():
+            return None
+        lever = lever - (shrink * (counts * lever).sum(axis=1))[:, None]
+        moved = (lever * sums).sum(axis=1)
+        expected = (counts * lever**2) @ within + fit.between * (counts * lever).sum(axis=1) ** 2
+        df = float(expected.sum() ** 2 / max((expected**2).sum(), 1e-300)) - 1
+        return sqrt((n - 1) / n * float(moved @ moved)), max(df, 1.0)
+
+    return error
 
 
 def _closed_form(scores: Array) -> _Fit:

@@ -355,8 +355,9 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def _rows_of(by: str, name: str, estimates: Mapping[str, Estimate], score: str) -> list[Cells]:
-    return [
-        {"by": by, "name": name, "score": None if measure in _BY_ANSWER else score, "measure": measure,
-         "value": e.value, "low": e.low, "high": e.high, "n": e.n, "missing": e.missing}
-        for measure, e in estimates.items()
-    ]  # fmt: skip
+    rows = []
+    for measure, e in estimates.items():
+        figures: Cells = {"value": e.value, "low": e.low, "high": e.high, "n": e.n, "missing": e.missing}
+        what = {"by": by, "name": name, "score": None if measure in _BY_ANSWER else score, "measure": measure}
+        rows.append(what | figures)
+    return rows

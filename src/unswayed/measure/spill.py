@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unswayed.base.errors import StoredFileError
-from unswayed.stats import Array, Ints, Sample, Statistic, count_rows, merge_rows
+from unswayed.stats import Array, Ints, count_rows, merge_rows
 
 _IN_MEMORY = 8 << 20  # bytes up to which no file is made
 _BLOCK = 1 << 19  # bytes of hashes that are put aside together
@@ -143,7 +143,3 @@ class Tally:
         if self._kept:
             return count_rows(self._spill.joined(self._kept))
         return count_rows(np.concatenate(self._waiting) if self._waiting else np.zeros((0, 1)))
-
-    def sample(self, statistic: Statistic) -> Sample:
-        rows, counts = self.rows()
-        return Sample(statistic.columns(rows), counts, statistic)

@@ -103,11 +103,10 @@ def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
         none = {"nothing to change": manifest.unchanged.get(source, 0)}
         shares.append({"source": source, "variants": count, "share": share, **unaltered, **none})
     # as `--param` takes them; empty ones are left out, and ids of files, which are for programs
-    told = {
-        str(op["name"]): _parameters({key: value for key, value in op.get("params", {}).items()
-                                      if value not in ("", None) and not key.endswith("_id")})
-        for op in manifest.operators
-    }  # fmt: skip
+    told = {}
+    for op in manifest.operators:
+        given = {key: v for key, v in op.get("params", {}).items() if v not in ("", None) and not key.endswith("_id")}
+        told[str(op["name"])] = _parameters(given)
     if format == "md":
         if any(told.get(row["source"]) for row in shares):
             shares = [row | {"parameters": told.get(row["source"], "")} for row in shares]

@@ -197,12 +197,12 @@ def shown(value: Any) -> tuple[list[str], list[list[Row]]]:
                 tries = value.tries.get(row["name"]) if row["by"] == "operator" else None
                 sets[-1] = {**sets[-1], "tries": Figure(NONE if tries is None else f"{tries:.1f}")}
         # operators, families and slices beside the rest of their kind: intervals hold for all of a kind together
-        named: list[Row] = [
-            {"by": kind, "name": name, "drop (all together)": Estimate(one.drop, one.low, one.high, 0, 0, ""),
-             "shrunk": one.shrunk, "rest": one.rest, "p": Figure(chance(one.p)), "hurt": one.hurt}
-            for kind, own in (value.naming.sets if value.naming else {}).items()
-            for name, one in own.items()
-        ]  # fmt: skip
+        named: list[Row] = []
+        for kind, own in (value.naming.sets if value.naming else {}).items():
+            for name, one in own.items():
+                drop = {"drop (all together)": Estimate(one.drop, one.low, one.high, 0, 0, "")}
+                tested = {"shrunk": one.shrunk, "rest": one.rest, "p": Figure(chance(one.p)), "hurt": one.hurt}
+                named.append({"by": kind, "name": name, **drop, **tested})
         return [plain(verdict(value))], [overall, *sampled_rows(value).values(), sets, named]
     if isinstance(value, Comparison):
         several = bool(value.others)

@@ -4,97 +4,64 @@ from __future__ import annotations
 
 from math import ceil
 from statistics import NormalDist
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
 from unswayed.base.errors import UsageError
-from unswayed.measure.spill import Spill, Tally
 from unswayed.stats import (
     Array,
     Estimate,
-    Mean,
     Observations,
     Paired,
     Resampling,
-    Sample,
     Statistic,
     binomial_tail,
     bootstrap,
+    count_rows,
     digest,
     interval,
-    mcnemar,
+    sample_of,
     share_of,
     sign,
     swap,
-)
+)  # fmt: skip
 
 _SAME = 1e-12
 
 
-class Pair:
-    """One measure of two systems, over the examples that both have it for, gathered part by part."""
+class Pair(NamedTuple):
+    """One measure of two systems, over the examples that both have it for: what each example gives to either."""
 
-    def __init__(self, statistic: Statistic, span: tuple[float, float], spill: Spill) -> None:
-        self.statistic = statistic
-        self.span = span[0] - span[1], span[1] - span[0]
-        self.missing = 0
-        self._a, self._b, self._both, self._less = (Tally(spill) for _ in range(4))
-
-    def add(self, a: Observations, b: Observations) -> None:
-        self.missing += int(a.missing.sum())
-        self._a.add(a.values)
-        self._b.add(b.values)
-        self._both.add(np.hstack([a.values, b.values]))
-        if self._mean:
-            self._less.add(b.values - a.values)
-
-    @property
-    def _mean(self) -> bool:
-        return isinstance(self.statistic, Mean)
-
-    @property
-    def n(self) -> int:
-        return self._a.n
+    a: Array
+    b: Array
+    statistic: Statistic
+    span: tuple[float, float]  # of the difference
 
     @property
     def values(self) -> tuple[float, float]:
-        return self._a.sample(self.statistic).value, self._b.sample(self.statistic).value
+        return sample_of(self.a, self.statistic).value, sample_of(self.b, self.statistic).value
 
-    def sample(self) -> Sample:
-        if self._mean:
-            return self._less.sample(self.statistic)  # one column takes fewer distinct rows than two
-        return self._both.sample(Paired(self.statistic))
-
-    def p_value(self, settings: Resampling) -> tuple[float, str]:
-        """How often swapping the systems at random gives as large a difference, and the test that says so."""
-        if self._mean:
-            rows, counts = self._less.rows()
-            difference = rows[:, 0]
-            most = np.abs(difference).max()
-            steps = np.rint(difference / (most or 1))
-            if np.allclose(steps * most, difference, rtol=0, atol=_SAME):
-                return mcnemar(int(counts[steps > 0].sum()), int(counts[steps < 0].sum())), "mcnemar"
-        both, counts = self._both.rows()
+    def p_value(self, settings: Resampling) -> float:
+        """How often swapping the systems at random gives as large a difference."""
+        both, counts = count_rows(np.hstack([self.a, self.b]))
         a, b = (self.statistic.columns(half) for half in np.hsplit(both, 2))
         drawn = swap(a, b, counts, self.statistic, settings.bootstrap, settings.seed)
         drawn = drawn[~np.isnan(drawn)]
         before, after = self.values
         as_large = int((np.abs(drawn) >= abs(after - before) - _SAME).sum())
-        return (1 + as_large) / (1 + len(drawn)), "randomisation"
+        return (1 + as_large) / (1 + len(drawn))
 
 
 def pair_of(a: Observations, b: Observations) -> Pair:
     """The pair of two whole columns."""
-    pair = Pair(a.statistic, a.span, Spill())
-    pair.add(a, b)
-    return pair
+    return Pair(a.values, b.values, a.statistic, (a.span[0] - a.span[1], a.span[1] - a.span[0]))
 
 
 def intervals_of(pairs: list[Pair], settings: Resampling) -> list[tuple[float | None, float | None]]:
     """The bootstrap interval of each difference, B less A."""
-    samples = [pair.sample() for pair in pairs]
+    samples = [sample_of(np.hstack([pair.a, pair.b]), Paired(pair.statistic)) for pair in pairs]
     drawn = bootstrap(samples, settings.bootstrap, settings.seed)
     return [
         interval(sample.value, values, sample.n, pair.span, settings.level)
@@ -143,10 +110,7 @@ def power_of_wins(share: float, n: int, alpha: float = 0.05) -> float:
     low, high = n // 2, n + 1  # the fewest wins that are significant lie between
     while low < high:
         middle = (low + high) // 2
-        if binomial_tail(middle, n) <= alpha:
-            high = middle
-        else:
-            low = middle + 1
+        low, high = (low, middle) if binomial_tail(middle, n) <= alpha else (middle + 1, high)
     return binomial_tail(low, n, share)
 
 

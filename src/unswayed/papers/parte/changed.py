@@ -210,7 +210,7 @@ def contrasts(models: Mapping[str, Sequence[Judged]], settings: Resampling | Non
     compared = [row for row in compared if row[3].n]
     intervals = intervals_of([both.pair for *_, both in compared], settings)
     exact = [mcnemar(both.more, both.less) for *_, both in compared]
-    swapped = [both.pair.p_value(settings)[0] for *_, both in compared]
+    swapped = [both.pair.p_value(settings) for *_, both in compared]
     corrected = zip(correct(exact, CORRECTION), correct(swapped, CORRECTION), strict=True)
     found = []
     for row, interval, p, q, (p_all, q_all) in zip(compared, intervals, exact, swapped, corrected, strict=True):

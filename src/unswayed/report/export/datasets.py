@@ -93,11 +93,12 @@ class Datasets(FolderExporter):
         groups = {example.id: example.groups for example in suite.examples()} if "groups" in columns else {}
         clean = ((e.id, e.inputs, e.gold, e.groups, CLEAN, CLEAN, "same", 0, "", e.row) for e in suite.examples())
         _write(folder / "clean.parquet", columns, clean)
-        varied = (
-            (v.example_id, v.inputs, v.gold, groups.get(v.example_id), v.source, v.family, v.meaning, v.draw, v.note,
-             v.row)
-            for v in suite.variants()
-        )  # fmt: skip
+
+        def row(v: Variant) -> Row:
+            about = groups.get(v.example_id)
+            return v.example_id, v.inputs, v.gold, about, v.source, v.family, v.meaning, v.draw, v.note, v.row
+
+        varied = map(row, suite.variants())
         _write(folder / "variants.parquet", columns, varied)
         as_json, manifest = columns["gold"].kind == "json", suite.manifest
         card = (
