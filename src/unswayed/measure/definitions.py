@@ -48,6 +48,9 @@ class Way:
     worst_of: int = WORST_OF
 
 
+_USUAL = Way()
+
+
 def way_of(most: int, weigh: Weigh = "examples", worst_of: int | None = None) -> Way:
     """The way that was asked for; by default the worst of three, or of as many as some example has at `most`."""
     most = max(1, most)
@@ -109,39 +112,34 @@ def no_column(part: Part) -> Observations:
     return Observations(nothing, np.zeros((0, 1)), Mean(), np.zeros(part.size, dtype=np.int64))
 
 
-def answer_columns(part: Part, scope: Scope, way: Way | None = None) -> dict[str, Observations]:
+def answer_columns(part: Part, scope: Scope, way: Way = _USUAL) -> dict[str, Observations]:
     """Flips, consistency and noticed: they compare answers with the clean answer and need no gold."""
-    way = way or Way()
+
+    def changes(variants: Ints, whole: bool = False) -> Observations:
+        example, flip = part.example[variants], part.flip[variants]
+        missing = np.bincount(example[flip == MISSING], minlength=part.size)
+        return _share_column(part.size, example[flip >= 0], example[flip == 1], missing, way, whole)
+
     return {
-        "flips": _changes(part, scope.same, way),
-        "consistency": _changes(part, scope.same, way, whole=True),
-        "noticed": _changes(part, scope.changed, way),
+        "flips": changes(scope.same),
+        "consistency": changes(scope.same, whole=True),
+        "noticed": changes(scope.changed),
     }
-
-
-def _changes(part: Part, variants: Ints, way: Way, whole: bool = False) -> Observations:
-    """The share of an example's compared answers that changed; or, for the `whole`, whether none did."""
-    n = part.size
-    example, flip = part.example[variants], part.flip[variants]
-    known = flip >= 0
-    compared = np.bincount(example[known], minlength=n)
-    examples = np.flatnonzero(compared)
-    counts = compared[examples]
-    changed = np.bincount(example[flip == 1], minlength=n)[examples]
-    values = (changed == 0).astype(np.float64) if whole else changed / counts
-    column, statistic = _weighed(values, counts, way)
-    return Observations(examples, column, statistic, np.bincount(example[flip == MISSING], minlength=n))
 
 
 def altered_column(part: Part, scope: Scope, way: Way) -> Observations:
     """The share of an example's variants of the same meaning whose inputs differ from its own."""
-    n = part.size
     example, differ = part.example[scope.same], part.text[scope.same] != AS_IT_WAS
-    made = np.bincount(example, minlength=n)
+    return _share_column(part.size, example, example[differ], np.zeros(part.size, dtype=np.int64), way)
+
+
+def _share_column(n: int, of: Ints, hits: Ints, missing: Ints, way: Way, whole: bool = False) -> Observations:
+    """Of the examples of some variants, the share of these that are hits; or, for the `whole`, whether none is."""
+    made = np.bincount(of, minlength=n)
     examples = np.flatnonzero(made)
-    counts = made[examples]
-    column, statistic = _weighed(np.bincount(example[differ], minlength=n)[examples] / counts, counts, way)
-    return Observations(examples, column, statistic, np.zeros(n, dtype=np.int64))
+    counts, hit = made[examples], np.bincount(hits, minlength=n)[examples]
+    column, statistic = _weighed((hit == 0).astype(np.float64) if whole else hit / counts, counts, way)
+    return Observations(examples, column, statistic, missing)
 
 
 def _weighed(values: Array, counts: Array | Ints, way: Way) -> tuple[Array, Statistic]:
@@ -152,16 +150,16 @@ def _weighed(values: Array, counts: Array | Ints, way: Way) -> tuple[Array, Stat
 
 
 def score_columns(
-    part: Part, scored: Scored, scope: Scope, layout: Layout, way: Way | None = None
+    part: Part, scored: Scored, scope: Scope, layout: Layout, way: Way = _USUAL
 ) -> dict[str, Observations]:
     """Clean, average, worst, cvar and drop under one scorer."""
-    n, way = part.size, way or Way()
+    n = part.size
     lost = ~scored.known & scored.due
     clean_missing = (~scored.clean_known & scored.clean_due & scope.clean).astype(np.int64)
     missing = np.bincount(part.example[scope.same][lost[scope.same]], minlength=n)
     varied = np.bincount(part.example[scope.same], minlength=n) > 0
-    made = _mean_columns if scored.scorer.linear else _corpus_columns
-    columns = made(part, scored, scope, layout, way)
+    linear = scored.scorer.linear
+    columns = _mean_columns(part, scored, scope, way) if linear else _corpus_columns(part, scored, scope, layout, way)
     gaps = dict.fromkeys(SCORE_MEASURES, missing)
     gaps |= {"clean": clean_missing, "drop": missing + clean_missing * varied}
     low, high = scored.scorer.bounds
@@ -177,7 +175,7 @@ def score_columns(
 _Parts = Mapping[str, tuple[Ints, Array, Statistic]]
 
 
-def _mean_columns(part: Part, scored: Scored, scope: Scope, layout: Layout, way: Way) -> _Parts:
+def _mean_columns(part: Part, scored: Scored, scope: Scope, way: Way) -> _Parts:
     n = part.size
     variants = scope.same[scored.known[scope.same]]
     example = part.example[variants]
@@ -185,7 +183,15 @@ def _mean_columns(part: Part, scored: Scored, scope: Scope, layout: Layout, way:
     varied = np.flatnonzero(counts)
     average = np.zeros(n)
     average[varied] = np.bincount(example, weights=scored.varied[variants], minlength=n)[varied] / counts[varied]
-    worst, cvar = _tails(part, scored, distinct(part, variants), way.worst_of)
+    # of each example the expected lowest score of k of its distinct variants, and the mean of the lowest 1/k of them
+    tries = distinct(part, variants)
+    tried, scores = part.example[tries], scored.varied[tries]
+    order = np.lexsort((scores, tried))
+    tried, scores = tried[order], scores[order]
+    many = np.bincount(tried, minlength=n)
+    rank, count, most = np.arange(len(tried)) - (np.cumsum(many) - many)[tried], many[tried], int(many.max(initial=1))
+    tables = worst_weights(most, way.worst_of), cvar_weights(most, way.worst_of)
+    worst, cvar = (np.bincount(tried, table[count, rank] * scores, n).astype(np.float64) for table in tables)
     both = varied[scored.clean_known[varied]]
     clean_of = np.flatnonzero(scored.clean_known & scope.clean)
     weights = counts if len(varied) else np.ones(n)  # without any variant there is still a clean score
@@ -200,21 +206,6 @@ def _mean_columns(part: Part, scored: Scored, scope: Scope, layout: Layout, way:
         name: (examples, *_weighed(values[examples], weights[examples], way))
         for name, (examples, values) in found.items()
     }
-
-
-def _tails(part: Part, scored: Scored, variants: Ints, k: int) -> tuple[Array, Array]:
-    """For each example the expected lowest score of k of its variants, and the mean of the lowest 1/k of them."""
-    n = part.size
-    example, scores = part.example[variants], scored.varied[variants]
-    order = np.lexsort((scores, example))
-    example, scores = example[order], scores[order]
-    counts = np.bincount(example, minlength=n)
-    starts = np.cumsum(counts) - counts
-    rank, count = np.arange(len(example)) - starts[example], counts[example]
-    most = int(counts.max(initial=1))
-    tables = worst_weights(most, k), cvar_weights(most, k)
-    worst, cvar = (np.bincount(example, table[count, rank] * scores, n).astype(np.float64) for table in tables)
-    return worst, cvar
 
 
 def _corpus_columns(part: Part, scored: Scored, scope: Scope, layout: Layout, way: Way) -> _Parts:
