@@ -12,7 +12,7 @@ import unswayed
 from benchmarks._measure import Row
 from benchmarks._simulated import Cell, MadeRun, share, worst_cell
 from unswayed.base.values import Example, Variant
-from unswayed.measure.mixed import complete_effects
+from unswayed.measure.paired import complete_effects
 from unswayed.measure.people import Cells, components
 from unswayed.stats import mean_interval
 from unswayed.storage.suite import Manifest, Suite, write_suite

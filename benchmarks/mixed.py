@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks._measure import Row, in_turns, run, show
-from unswayed.measure.mixed import complete_effects, mixed_effects
+from unswayed.measure.paired import complete_effects, mixed_effects
 
 SIZES = (1_252, 100_000)
 NAMES = ["dialect", "mt", "perturb"]

@@ -20,7 +20,7 @@ from unswayed.lab.calibration.typist import aligned_rows
 from unswayed.lab.realism import read_people as read_aligned_people
 from unswayed.measure.files import score_files
 from unswayed.measure.measuring import measure_run
-from unswayed.measure.mixed import mixed_effects
+from unswayed.measure.paired import mixed_effects
 from unswayed.mitigate.noisy_channel import NoisyChannel
 from unswayed.papers.dialect.material import read_judged
 from unswayed.papers.dialect.metrics.yisi1 import Yisi1

@@ -87,7 +87,7 @@ def mixed_command(table: str, example: str, condition: str, score: str, format_:
     from pathlib import Path
 
     from unswayed.data import read_score_table
-    from unswayed.measure.mixed import mixed_effects
+    from unswayed.measure.paired import mixed_effects
     from unswayed.report.tables import render
 
     found = mixed_effects(*read_score_table(Path(table), example, condition, score), **given)
@@ -210,7 +210,7 @@ def power_command(
       unswayed measure power --difference 0.5 --sd 4 --tests 5
     """
     from unswayed.base.errors import UsageError
-    from unswayed.measure.comparison.paired import pairs_for_difference, pairs_for_wins
+    from unswayed.measure.paired import pairs_for_difference, pairs_for_wins
     from unswayed.report.tables import render
 
     if run is not None:

@@ -9,12 +9,11 @@ __all__, __getattr__, __dir__ = lazy_exports(
     {
         "measure.changes": "flips",
         "measure.comparison.outcome": "Difference",
-        "measure.comparison.paired": "intervals_of pair_of TIES Ties Wins win_rate",
         "measure.comparison.runs": "compare",
         "measure.files": "ErrorRates Group error_rates check_lengths file_id score_values",
         "measure.measuring": "Runlike measure_run",
         "measure.metric_check": "darr",
-        "measure.mixed": "Coefficient mixed_effects",
+        "measure.paired": "Coefficient intervals_of mixed_effects pair_of TIES Ties Wins win_rate",
         "measure.people": "PeopleBlock",
     },
 )

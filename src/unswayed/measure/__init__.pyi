@@ -1,11 +1,10 @@
 from unswayed.measure.changes import flips
 from unswayed.measure.comparison.outcome import Difference
-from unswayed.measure.comparison.paired import TIES, Ties, Wins, intervals_of, pair_of, win_rate
 from unswayed.measure.comparison.runs import compare
 from unswayed.measure.files import ErrorRates, Group, check_lengths, error_rates, file_id, score_values
 from unswayed.measure.measuring import Runlike, measure_run
 from unswayed.measure.metric_check import darr
-from unswayed.measure.mixed import Coefficient, mixed_effects
+from unswayed.measure.paired import TIES, Coefficient, Ties, Wins, intervals_of, mixed_effects, pair_of, win_rate
 from unswayed.measure.people import PeopleBlock
 
 __all__ = [

@@ -17,8 +17,7 @@ from unswayed.base.ids import file_hash
 from unswayed.base.text import number, percent
 from unswayed.base.values import Estimate
 from unswayed.data import MeaningPair, SegmentScore, read_segment_scores
-from unswayed.measure.comparison.paired import Ties, Wins, win_rate
-from unswayed.measure.mixed import Mixed, mixed_effects
+from unswayed.measure.paired import Mixed, Ties, Wins, mixed_effects, win_rate
 from unswayed.score import kendall, pearson
 from unswayed.stats import Array, Observations, Question, Resampling, Statistic, estimates, sign
 from unswayed.storage.answers import AnswerStore
@@ -73,28 +72,24 @@ def check_metric(
     elif failure.share.low is not None and failure.share.low > 0.5:
         answer = "not robust"
     finite = {kind: [value for value in values if np.isfinite(value)] for kind, values in found.items()}
+    segments = f"{success.share.n:,} segments"
+    sentences = {
+        "robust": f"Robust: {dialect} scores above a change of meaning in {_share(success.share)} of {segments}.",
+        "not robust": f"Not robust: a change of meaning scores above {dialect} in {_share(failure.share)} of "
+        f"{segments}.",
+        "unclear": f"Unclear: of {segments}, {dialect} scores higher in {success.wins:,}, a change of meaning in "
+        f"{failure.wins:,}, and {success.ties:,} are ties. Add rows to get a clear answer.",
+    }
     return MetricCheck(
         metric=name,
         answer=answer,
-        sentence=_sentence(answer, success, failure, dialect),
+        sentence=sentences[answer],
         segments=success.share.n,
         success=success,
         failure=failure,
         means={kind: float(np.mean(values)) if values else None for kind, values in finite.items()},
         regression=fitted,
         identical=sum(pair.reference in (pair.dialect, pair.changed) for pair in pairs),
-    )
-
-
-def _sentence(answer: Answer, success: Wins, failure: Wins, dialect: str) -> str:
-    segments = f"{success.share.n:,} segments"
-    if answer == "robust":
-        return f"Robust: {dialect} scores above a change of meaning in {_share(success.share)} of {segments}."
-    if answer == "not robust":
-        return f"Not robust: a change of meaning scores above {dialect} in {_share(failure.share)} of {segments}."
-    return (
-        f"Unclear: of {segments}, {dialect} scores higher in {success.wins:,}, a change of meaning in "
-        f"{failure.wins:,}, and {success.ties:,} are ties. Add rows to get a clear answer."
     )
 
 
@@ -113,17 +108,9 @@ def metric_rows(found: Sequence[MetricCheck]) -> list[dict[str, object]]:
         if (effect := fitted.coefficients.get("dialect")) is not None:
             ends = effect.value, effect.low, effect.high
             difference = Estimate(*ends, one.segments, fitted.missing, fitted.signature)
-        rows.append(
-            {
-                "metric": one.metric,
-                "answer": one.answer,
-                "dialect above changed": one.success.share,
-                "changed above dialect": one.failure.share,
-                "ties": one.success.ties,
-                "difference of means": difference,
-                "segments": one.segments,
-            }
-        )
+        shares = {"dialect above changed": one.success.share, "changed above dialect": one.failure.share}
+        rows.append({"metric": one.metric, "answer": one.answer, **shares, "ties": one.success.ties})
+        rows[-1] |= {"difference of means": difference, "segments": one.segments}
     return rows
 
 
@@ -185,11 +172,15 @@ def darr(
     column = Observations(np.arange(len(counts)), counts, _Tau(), left, (-1.0, 1.0))
     tau = estimates([Question(column, signature)], settings)[0]
     both = [(row, scored[row.system, row.segment]) for row in judged if (row.system, row.segment) in scored]
+    systems: dict[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    for row, score in both:
+        systems[row.system][0].append(row.score)
+        systems[row.system][1].append(score)
+    means = [[float(np.mean(systems[name][side])) for name in sorted(systems)] for side in (0, 1)]
+    segment = _correlation([row.score for row, _ in both], [score for _, score in both])
     concordant, discordant = (int(total) for total in counts.sum(axis=0))
     return Darr(
-        pairs, tau.value, tau.low, tau.high, concordant, discordant, missing,
-        _correlation([row.score for row, _ in both], [score for _, score in both]),
-        _by_system(both), signature,
+        pairs, tau.value, tau.low, tau.high, concordant, discordant, missing, segment, _correlation(*means), signature,
     )  # fmt: skip
 
 
@@ -217,16 +208,6 @@ def _relative_ranks(
         if concordant or discordant:
             counts.append((concordant, discordant))
     return np.array(counts, dtype=float).reshape(-1, 2), missing
-
-
-def _by_system(both: list[tuple[SegmentScore, float]]) -> Correlation:
-    people: dict[str, list[float]] = defaultdict(list)
-    metric: dict[str, list[float]] = defaultdict(list)
-    for row, score in both:
-        people[row.system].append(row.score)
-        metric[row.system].append(score)
-    names = sorted(people)
-    return _correlation([float(np.mean(people[s])) for s in names], [float(np.mean(metric[s])) for s in names])
 
 
 def _correlation(one: list[float], other: list[float]) -> Correlation:
