@@ -10,9 +10,8 @@ from unswayed.measure import compare, measure_run
 from unswayed.measure.comparison.outcome import Comparison
 from unswayed.measure.gates import Verdict
 from unswayed.measure.results import Results
-from unswayed.report.compare_page import write_comparison
 from unswayed.report.html import write_report
-from unswayed.report.view import write_view
+from unswayed.report.view import write_comparison, write_view
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
 from unswayed.run.plan import (

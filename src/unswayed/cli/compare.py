@@ -42,9 +42,9 @@ def command(
     page to explore all of them. The plan's sections [measure] and [compare] apply.
     """
     from unswayed.measure import compare
-    from unswayed.report.compare_page import write_comparison
     from unswayed.report.junit import write_comparison_junit
     from unswayed.report.tables import render
+    from unswayed.report.view import write_comparison
 
     compared = compare(baseline, *runs, plan=plan_from(plan_file, given))
     gates = [gate for _, one in compared.lettered() for gate in one.gates]

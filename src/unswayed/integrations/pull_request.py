@@ -10,10 +10,10 @@ from typing import NamedTuple
 from unswayed.api import carry_out
 from unswayed.measure import compare
 from unswayed.report.ci import write_comment
-from unswayed.report.compare_page import write_comparison
 from unswayed.report.html import write_report
 from unswayed.report.junit import write_comparison_junit, write_junit
 from unswayed.report.tables import escaped, gates_first, render
+from unswayed.report.view import write_comparison
 from unswayed.run.plan import Plan
 from unswayed.run.record import Run
 
