@@ -33,14 +33,13 @@ from unswayed.measure.repeats import measure_repeats, summed_up
 from unswayed.measure.requests import Serving
 from unswayed.measure.results import Results
 from unswayed.measure.run_table import Bools, PairCodes
-from unswayed.measure.sanity import Sanity
 from unswayed.measure.set_scores import rare_classes
 from unswayed.measure.spill import Spill
 from unswayed.measure.spread import PromptNotes, measure_spread
 from unswayed.measure.stored import KeptScores, decided_by, find, keep
 from unswayed.measure.stored_blocks import stored_blocks
 from unswayed.measure.table_reader import joined_outputs, read_table
-from unswayed.measure.validity import FILLS, Validity, as_wrong
+from unswayed.measure.validity import FILLS, Sanity, Validity, as_wrong
 from unswayed.run.block import Answered, Block, in_blocks
 from unswayed.run.plan import Engine, MeasurePlan, Plan, PlanLike, plan_of
 from unswayed.run.record import Run

@@ -27,8 +27,8 @@ from unswayed.base.values import Json, Output
 from unswayed.measure.definitions import VERSION as DEFINITIONS
 from unswayed.measure.naming import VERSION as NAMING
 from unswayed.measure.results import Results
-from unswayed.measure.sanity import VERSION as SANITY
 from unswayed.measure.spread import VERSION as SPREAD
+from unswayed.measure.validity import SANITY_VERSION as SANITY
 from unswayed.run.plan import Engine, MeasurePlan, in_use
 from unswayed.run.record import Run
 from unswayed.run.scoring import scored_by

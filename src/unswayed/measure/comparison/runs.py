@@ -28,11 +28,10 @@ from unswayed.measure.measuring import Runlike, blocks_of, decisive, run_of, sco
 from unswayed.measure.questions import check_cluster, signer_of, slices_of, with_cluster
 from unswayed.measure.results import Results
 from unswayed.measure.run_table import PairCodes, RunTable
-from unswayed.measure.sanity import Sanity
 from unswayed.measure.spill import Spill
 from unswayed.measure.stored import KeptScores
 from unswayed.measure.table_reader import read_table
-from unswayed.measure.validity import as_wrong
+from unswayed.measure.validity import Sanity, as_wrong
 from unswayed.run.block import Block
 from unswayed.run.plan import ComparePlan, MeasurePlan, Plan, PlanLike, plan_of
 from unswayed.run.record import NOT_ASKED, Run
