@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import dataclass
 from math import exp, isfinite, log, sqrt
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from unswayed.base.values import Estimate
 from unswayed.measure.repeats import Again
-from unswayed.measure.run_table import Part, RunTable
+from unswayed.measure.run_table import Bools, Part, RunTable
 from unswayed.measure.spill import Kept, Spill, Tally
 from unswayed.measure.table_reader import PersonOf
 from unswayed.run.block import AS_IT_WAS, Kind
@@ -97,11 +96,11 @@ def _shown(e: Estimate) -> str:
     return f"{e.value:.3f} ({e.low:.3f} to {e.high:.3f})"
 
 
-@dataclass(frozen=True)
-class Cells:
+class Cells(NamedTuple):
     """One number for each variant: its example, the person who made it, the stratum of that person, the value.
 
-    `cluster` is the cluster of its example, where examples are drawn together.
+    `cluster` is the cluster of its example, where examples are drawn together, and `altered` whether its inputs differ
+    from the example's.
     """
 
     example: Ints
@@ -109,6 +108,7 @@ class Cells:
     stratum: Ints
     value: Array
     cluster: Ints | None = None
+    altered: Bools | None = None
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,6 @@ class Components:
     value: float
     n: int
     units: int  # examples, or clusters of them
-    people_n: int
-    strata: int
     examples: float
     people: float
     rest: float
@@ -187,8 +185,6 @@ def components(cells: Cells) -> Components | None:
         value=value,
         n=n,
         units=units,
-        people_n=int(person.max()) + 1,
-        strata=int(stratum.max()) + 1,
         examples=n * (between - lost),
         people=people / people_share,
         rest=rest / rest_share,
@@ -244,9 +240,9 @@ class ByExample:
         self._means, self._squares = Tally(spill), Tally(spill)
         self._clustered: list[tuple[Kept, Kept]] = []
         self._total, self._many = np.zeros(strata), np.zeros(strata, dtype=np.int64)
-        self._first = self._most = self.altered = 0
+        self._first = self._most = self._altered = 0
 
-    def add(self, size: int, example: Ints, stratum: Ints, values: Array, altered: Array) -> None:
+    def add(self, size: int, example: Ints, stratum: Ints, values: Array, altered: Bools) -> None:
         """The variants of the next `size` examples; `altered` tells which are not as the example was."""
         many = np.bincount(example, minlength=size)
         there = np.flatnonzero(many)
@@ -259,57 +255,56 @@ class ByExample:
         np.add.at(self._many, stratum, 1)
         self._first += size
         self._most = max(self._most, int(many.max(initial=0)))
-        self.altered += int(altered.sum())
+        self._altered += int(altered.sum())
 
     def add_squares(self, size: int, example: Ints, stratum: Ints, values: Array) -> None:
         """The same variants again."""
         centred = values - (self._total / np.maximum(self._many, 1))[stratum]
         many = np.bincount(example, minlength=size)
         middle = np.bincount(example, weights=centred, minlength=size) / np.maximum(many, 1)
-        squares: Array = np.bincount(example, weights=(centred - middle[example]) ** 2, minlength=size).astype(
-            np.float64
-        )
+        squares = np.bincount(example, weights=(centred - middle[example]) ** 2, minlength=size).astype(np.float64)
         self._squares.add(squares[many > 0, None])
-
-    @property
-    def examples(self) -> int:
-        """How many have a number."""
-        return self._means.n
-
-    @property
-    def variants(self) -> int:
-        return int(self._many.sum())
 
     @property
     def several_each(self) -> bool:
         """Is there more than one example, and one with more than one number?"""
-        return self.examples > 1 and self._most > 1
+        return self._means.n > 1 and self._most > 1
 
-    def mean(self) -> float:
-        """The mean of the examples' means."""
+    def sampled(self, measure: str, span: tuple[float, float], asked: _Asked) -> Sampled:
+        """The measure with draws that have nothing in common from one example to the next."""
         rows, counts = self._means.rows()
-        return float(counts @ rows[:, 0]) / self.examples
+        examples, variants = self._means.n, int(self._many.sum())
+        mean = float(counts @ rows[:, 0]) / examples
+        units, many, varies = Numbers(rows[:, 0], np.ones(len(rows)), counts.astype(np.float64)), None, None
+        if self._clusters is not None:  # the variance of a cluster's mean, large clusters counting for more
+            means, clusters = (self._spill.joined([pair[i] for pair in self._clustered]) for i in (0, 1))
+            units = numbers_of(means, clusters=clusters)
+            rest, many = units.total - units.value * units.weight, units.units
+            varies = float(rest @ rest) / max(units.units - 1, 1) / float(units.weight.mean()) ** 2
+        low, high = mean_interval(units, span, asked.level, "share" if span[0] >= 0 else "difference")
+        these = Estimate(mean, low, high, examples, 0, asked.sign(measure, asked.name), over=asked.over)
+        between = float(counts @ (rows[:, 0] - mean) ** 2) / (examples - 1)
+        sources = Sources(between, None, None, None)
+        if freedom := variants - examples:
+            squares, often = self._squares.rows()
+            within, own = float(often @ squares[:, 0]) / freedom, self.own_variance(measure, asked.again)
+            noise = None if own is None else min(own, within)
+            between = max(between - within * float(counts @ (1 / rows[:, 1])) / examples, 0.0)
+            sources = Sources(between, within - (noise or 0.0), noise, None)
+        return Sampled(these, None, sources, variants / examples, {}, many, varies)
 
-    def units(self) -> Numbers:
-        """The mean of each example, or of each cluster of them."""
-        if self._clusters is None:
-            rows, counts = self._means.rows()
-            return Numbers(rows[:, 0], np.ones(len(rows)), counts.astype(np.float64))
-        means, clusters = (self._spill.joined([pair[i] for pair in self._clustered]) for i in (0, 1))
-        return numbers_of(means, clusters=clusters)
-
-    def sources(self, own: float | None) -> Sources:
-        """Examples and, within them, draws, which have nothing in common from one example to the next."""
-        rows, counts = self._means.rows()
-        between = float(counts @ (rows[:, 0] - self.mean()) ** 2) / (self.examples - 1)
-        freedom = self.variants - self.examples
-        if not freedom:
-            return Sources(between, None, None, None)
-        squares, often = self._squares.rows()
-        within = float(often @ squares[:, 0]) / freedom
-        noise = None if own is None else min(own, within)
-        examples = max(between - within * float(counts @ (1 / rows[:, 1])) / self.examples, 0.0)
-        return Sources(examples, within - (noise or 0.0), noise, None)
+    def own_variance(self, measure: str, again: Again | None) -> float | None:
+        """The variance of one answer's number when the same text is asked again; of unaltered ones it is none."""
+        if again is None:
+            return None
+        found = None
+        if measure != "flips":
+            known = again.variance[~np.isnan(again.variance)]
+            found = float(known.mean()) if len(known) else None
+        elif (several := again.compared > 1).any():
+            share, k = again.changed[several] / again.compared[several], again.compared[several]
+            found = float((share * (1 - share) * k / (k - 1)).mean())
+        return None if found is None else found * (self._altered / int(self._many.sum()))
 
 
 def person_of(people: Mapping[str, str]) -> PersonOf | None:
@@ -327,39 +322,10 @@ def person_of(people: Mapping[str, str]) -> PersonOf | None:
 
 
 Numbered = Callable[[Part], Array]
+_Wanted = Mapping[str, tuple[Numbered, tuple[float, float]]]  # by measure: each variant's number, NaN if none; its span
 
 
-class _Columns:
-    """All of people's variants of the same meaning that have a number, gathered over the parts of a table."""
-
-    def __init__(self, table: RunTable, value: Numbered) -> None:
-        self.names: list[str] = table.people
-        self.families = table.families
-        at, example, person, stratum, values, altered = 0, [], [], [], [], []
-        for part in table.parts():
-            number = value(part)
-            kept = ~part.changed & ~np.isnan(number) & (part.person >= 0)
-            example.append(part.example[kept] + at)
-            person.append(part.person[kept])
-            stratum.append(part.family[kept])
-            values.append(number[kept])
-            altered.append(part.text[kept] != AS_IT_WAS)
-            at += part.size
-        self.examples = at
-        self.example, self.person, self.stratum = (np.concatenate(c) for c in (example, person, stratum))
-        self.values: Array = np.concatenate(values)
-        self.altered = np.concatenate(altered)
-
-    def of(self, stratum: int) -> _Columns:
-        """Those of one family."""
-        inside, part = self.stratum == stratum, copy(self)
-        for name in ("example", "person", "stratum", "values", "altered"):
-            setattr(part, name, getattr(self, name)[inside])
-        return part
-
-
-@dataclass(frozen=True)
-class _Asked:
+class _Asked(NamedTuple):
     """What all estimates have in common."""
 
     again: Again | None
@@ -375,125 +341,90 @@ def measure_people(
     clusters: Ints | None = None, cluster: str | None = None,
 ) -> PeopleBlock | None:  # fmt: skip
     """The block of a run; None if nothing was varied twice, so that there is nothing to compare."""
-    wanted: dict[str, tuple[Numbered, tuple[float, float]]] = {"flips": (_flips, (0.0, 1.0))}
+    wanted: dict[str, tuple[Numbered, tuple[float, float]]] = {}
     if scorer is not None and scorer.linear:
         name, (low, high) = scorer.name, scorer.bounds
+
+        def drop(part: Part) -> Array:
+            return part.scored[name].clean[part.example] - part.scored[name].varied
+
         wanted = {
             "average": (lambda part: part.scored[name].varied, (low, high)),
-            "drop": (
-                lambda part: part.scored[name].clean[part.example] - part.scored[name].varied,
-                (low - high, high - low),
-            ),
-            **wanted,
+            "drop": (drop, (low - high, high - low)),
         }
+    wanted["flips"] = (lambda part: np.where(part.flip >= 0, part.flip, np.nan).astype(np.float64)), (0.0, 1.0)
     if table.people:
         return _of_people(table, wanted, _Asked(again, level, sign, clusters, THESE, THESE))
     over = "examples like these" if cluster is None else f"{cluster} (clusters)"
     return _of_draws(table, wanted, _Asked(again, level, sign, clusters, over, "draws"))
 
 
-def _of_people(
-    table: RunTable, wanted: Mapping[str, tuple[Numbered, tuple[float, float]]], asked: _Asked
-) -> PeopleBlock | None:
+def _of_people(table: RunTable, wanted: _Wanted, asked: _Asked) -> PeopleBlock | None:
     found: dict[str, Sampled] = {}
     families: dict[str, dict[str, Sampled]] = {}
     n = 0
     for measure, (value, span) in wanted.items():
-        columns = _Columns(table, value)
-        if len(np.flatnonzero(np.bincount(columns.example))) < 2:
+        columns: list[tuple[Ints, Ints, Ints, Array, Bools]] = []  # of people's variants that have a number
+        for part in table.parts():
+            number = value(part)
+            kept = ~part.changed & ~np.isnan(number) & (part.person >= 0)
+            numbered = part.example[kept] + part.first, part.person[kept], part.family[kept], number[kept]
+            columns.append((*numbered, part.text[kept] != AS_IT_WAS))
+        example, person, stratum, values, altered = map(np.concatenate, zip(*columns, strict=True))
+        if len(np.unique(example)) < 2:
             continue
-        n = max(n, len(np.flatnonzero(np.bincount(columns.person))))
-        found[measure] = _crossed(measure, columns, span, asked, table.spill)
-        strata = np.unique(columns.stratum).tolist()
-        for code in strata if len(strata) > 1 else ():
-            part = _crossed(measure, columns.of(code), span, asked, table.spill)
-            families.setdefault(columns.families[code], {})[measure] = part
+        n = max(n, len(np.unique(person)))
+        strata = np.unique(stratum).tolist()
+        for code in (None, *(strata if len(strata) > 1 else ())):
+            inside = slice(None) if code is None else stratum == code
+            clusters = None if asked.clusters is None else asked.clusters[example[inside]]
+            own = example[inside], person[inside], stratum[inside], values[inside]
+            sampled = _crossed(measure, Cells(*own, clusters, altered[inside]), span, asked, table)
+            (found if code is None else families.setdefault(table.families[code], {}))[measure] = sampled
     return PeopleBlock("people", n, found, families) if found else None
 
 
-def _of_draws(
-    table: RunTable, wanted: Mapping[str, tuple[Numbered, tuple[float, float]]], asked: _Asked
-) -> PeopleBlock | None:
+def _of_draws(table: RunTable, wanted: _Wanted, asked: _Asked) -> PeopleBlock | None:
     """By example, in two passes over the table: memory never holds the numbers of all variants."""
     summed = {measure: ByExample(table.spill, len(table.operators), asked.clusters) for measure in wanted}
     draws: dict[str, Ints] = {measure: np.zeros(0, dtype=np.int64) for measure in wanted}
-    for part in table.parts():
-        for measure, (value, _) in wanted.items():
-            kept, number = _kept(part, value)
-            altered = part.text[kept] != AS_IT_WAS
-            summed[measure].add(part.size, part.example[kept], part.operator[kept], number, altered)
-            draws[measure] = np.union1d(draws[measure], part.draw[kept])
-    wanted = {measure: how for measure, how in wanted.items() if summed[measure].several_each}
-    for part in table.parts() if wanted else ():
-        for measure, (value, _) in wanted.items():
-            kept, number = _kept(part, value)
-            summed[measure].add_squares(part.size, part.example[kept], part.operator[kept], number)
-    found = {measure: _nested(measure, summed[measure], span, asked) for measure, (_, span) in wanted.items()}
+    for squares in (False, True):
+        for part in table.parts() if wanted else ():
+            for measure, (value, _) in wanted.items():
+                number = value(part)
+                kept = ~part.changed & ~np.isnan(number)
+                columns = part.size, part.example[kept], part.operator[kept], number[kept]
+                if squares:
+                    summed[measure].add_squares(*columns)
+                else:
+                    summed[measure].add(*columns, part.text[kept] != AS_IT_WAS)
+                    draws[measure] = np.union1d(draws[measure], part.draw[kept])
+        wanted = {measure: how for measure, how in wanted.items() if summed[measure].several_each}
+    found = {measure: summed[measure].sampled(measure, span, asked) for measure, (_, span) in wanted.items()}
     n = max((len(draws[measure]) for measure in wanted), default=0)
     return PeopleBlock("draws", n, found, {}) if found else None
 
 
-def _kept(part: Part, value: Numbered) -> tuple[npt.NDArray[np.bool_], Array]:
-    """Which variants of the same meaning have a number, and these numbers."""
-    number = value(part)
-    kept = ~part.changed & ~np.isnan(number)
-    return kept, number[kept]
-
-
-def _flips(part: Part) -> Array:
-    return np.where(part.flip >= 0, part.flip, np.nan).astype(np.float64)
-
-
-def _nested(measure: str, found: ByExample, span: tuple[float, float], asked: _Asked) -> Sampled:
-    """Draws have nothing in common from one example to the next."""
-    units = found.units()
-    low, high = mean_interval(units, span, asked.level, "share" if span[0] >= 0 else "difference")
-    signature = asked.sign(measure, asked.name)
-    these = Estimate(found.mean(), low, high, found.examples, 0, signature, over=asked.over)
-    many = varies = None
-    if asked.clusters is not None:  # the variance of a cluster's mean, large clusters counting for more
-        rest = units.total - units.value * units.weight
-        many = units.units
-        varies = float(rest @ rest) / max(units.units - 1, 1) / float(units.weight.mean()) ** 2
-    sources = found.sources(_own(measure, asked.again, found))
-    return Sampled(these, None, sources, found.variants / found.examples, {}, many, varies)
-
-
-def _crossed(measure: str, columns: _Columns, span: tuple[float, float], asked: _Asked, spill: Spill) -> Sampled:
+def _crossed(measure: str, cells: Cells, span: tuple[float, float], asked: _Asked, table: RunTable) -> Sampled:
     """People are the same from one example to the next."""
-    summed = ByExample(spill, len(columns.families), asked.clusters)
-    summed.add(columns.examples, columns.example, columns.stratum, columns.values, columns.altered)
-    summed.add_squares(columns.examples, columns.example, columns.stratum, columns.values)
-    many = np.bincount(columns.person, minlength=len(columns.names))
-    total = np.bincount(columns.person, weights=columns.values, minlength=len(columns.names))
-    means = {name: float(total[i] / many[i]) for i, name in enumerate(columns.names) if many[i]}
-    sampled = msgspec.structs.replace(_nested(measure, summed, span, asked), by=means)
-    clusters = None if asked.clusters is None else asked.clusters[columns.example]
-    crossed = components(Cells(columns.example, columns.person, columns.stratum, columns.values, clusters))
+    assert cells.altered is not None
+    summed = ByExample(table.spill, len(table.families), asked.clusters)
+    summed.add(table.examples, cells.example, cells.stratum, cells.value, cells.altered)
+    summed.add_squares(table.examples, cells.example, cells.stratum, cells.value)
+    many = np.bincount(cells.person, minlength=len(table.people))
+    total = np.bincount(cells.person, weights=cells.value, minlength=len(table.people))
+    means = {name: float(total[i] / many[i]) for i, name in enumerate(table.people) if many[i]}
+    sampled = msgspec.structs.replace(summed.sampled(measure, span, asked), by=means)
+    crossed = components(cells)
     if crossed is None:
         return msgspec.structs.replace(sampled, variance=msgspec.structs.replace(sampled.variance, people=None))
     # the interval for other people too, which is never narrower than the one for these people
-    share = span[0] >= 0
-    low, high = crossed.interval(asked.level, span, share and isfinite(span[1] - span[0]))
+    low, high = crossed.interval(asked.level, span, span[0] >= 0 and isfinite(span[1] - span[0]))
     low = low if sampled.these.low is None else min(low, sampled.these.low)
     high = high if sampled.these.high is None else max(high, sampled.these.high)
-    like = msgspec.structs.replace(sampled.these, low=low, high=high, over=LIKE_THESE)
-    like = msgspec.structs.replace(like, signature=asked.sign(measure, LIKE_THESE))
-    own, rest = _own(measure, asked.again, summed), max(crossed.rest, 0.0)
+    signature = asked.sign(measure, LIKE_THESE)
+    like = msgspec.structs.replace(sampled.these, low=low, high=high, over=LIKE_THESE, signature=signature)
+    own, rest = summed.own_variance(measure, asked.again), max(crossed.rest, 0.0)
     noise = None if own is None else min(own, rest)
     sources = Sources(max(crossed.examples, 0.0), max(crossed.people, 0.0), noise, rest - (noise or 0.0))
     return msgspec.structs.replace(sampled, like_these=like, variance=sources)
-
-
-def _own(measure: str, again: Again | None, summed: ByExample) -> float | None:
-    """The variance of one answer's number when the same text is asked again; what is unaltered has the clean answer."""
-    if again is None:
-        return None
-    found = None
-    if measure != "flips":
-        known = again.variance[~np.isnan(again.variance)]
-        found = float(known.mean()) if len(known) else None
-    elif (several := again.compared > 1).any():
-        share, k = again.changed[several] / again.compared[several], again.compared[several]
-        found = float((share * (1 - share) * k / (k - 1)).mean())
-    return None if found is None else found * (summed.altered / summed.variants)
