@@ -29,8 +29,7 @@ from unswayed.measure.questions import (
     slices_of,
     with_cluster,
 )
-from unswayed.measure.repeats import measure_repeats, summed_up
-from unswayed.measure.requests import Serving
+from unswayed.measure.repeats import Serving, measure_repeats, summed_up
 from unswayed.measure.results import Results
 from unswayed.measure.run_table import Bools, PairCodes
 from unswayed.measure.set_scores import rare_classes

@@ -1,17 +1,21 @@
-"""What a system changes by itself: clean inputs asked again, and how far flips, consistency and drop go beyond that."""
+"""What asking shows of the system itself: what it changes when it is asked again, and what its requests took.
+
+Clean inputs that are asked again say how far flips, consistency and drop go beyond chance. Of requests there are
+seconds and tokens, of clean inputs and of varied ones.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import comb, isfinite, sqrt
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from unswayed.base.values import Estimate
-from unswayed.measure.run_table import Part, RunTable
-from unswayed.run.block import AS_IT_WAS
+from unswayed.base.values import Estimate, Output
+from unswayed.measure.run_table import Bools, Part, RunTable
+from unswayed.run.block import AS_IT_WAS, Answered
 from unswayed.score import Scorer
 from unswayed.stats import Array, Ints, mean_interval, numbers_of
 
@@ -79,59 +83,44 @@ class Again:
 
 def summed_up(table: RunTable, repeats: int, scorer: Scorer | None) -> Again:
     """The repeats of each example. A score that is no mean of items has no mean and no variance here."""
-    name = scorer.name if scorer is not None and scorer.linear else None
-    parts = [_again(part, name) for part in table.parts()]
-    columns = [np.concatenate([part[i] for part in parts]) if parts else np.zeros(0) for i in range(4)]
-    return Again(repeats, *columns)
+    columns: list[tuple[Array, ...]] = []
+    for part in table.parts():
+        mean, variance = np.full(part.size, np.nan), np.full(part.size, np.nan)
+        if scorer is not None and scorer.linear:
+            scored = part.scored[scorer.name]
+            answered = ~np.isnan(scored.clean)
+            known = ~np.isnan(scored.varied) & answered[part.example]
+            at, values, first = part.example[known], scored.varied[known], np.nan_to_num(scored.clean)
+            many = np.bincount(at, minlength=part.size) + 1
+            middle = (np.bincount(at, weights=values, minlength=part.size) + first) / many
+            squares = np.bincount(at, weights=(values - middle[at]) ** 2, minlength=part.size) + (first - middle) ** 2
+            mean = np.where(answered, middle, np.nan)
+            variance = np.where((many > 1) & answered, squares / np.maximum(many - 1, 1), np.nan)
+        columns.append((*_flips(part, part.flip >= 0), mean, variance))
+    return Again(repeats, *map(np.concatenate, zip(*columns, strict=True)))
 
 
-def _again(part: Part, score: str | None) -> tuple[Array, Array, Array, Array]:
-    n = part.size
-    compared, changed = _flips(part, part.flip >= 0)
-    mean, variance = np.full(n, np.nan), np.full(n, np.nan)
-    if score is not None:
-        scored = part.scored[score]
-        known = ~np.isnan(scored.varied) & ~np.isnan(scored.clean[part.example])
-        at, values = part.example[known], scored.varied[known]
-        many = np.bincount(at, minlength=n) + 1
-        first = np.nan_to_num(scored.clean)
-        total = np.bincount(at, weights=values, minlength=n) + first
-        middle = total / many
-        squares = np.bincount(at, weights=(values - middle[at]) ** 2, minlength=n) + (first - middle) ** 2
-        mean = np.where(np.isnan(scored.clean), np.nan, middle)
-        variance = np.where((many > 1) & ~np.isnan(scored.clean), squares / np.maximum(many - 1, 1), np.nan)
-    return compared, changed, mean, variance
-
-
-def _flips(part: Part, known: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+def _flips(part: Part, known: Bools) -> tuple[Array, Array]:
     """Of each example how many answers were compared, and how many of them differ."""
     compared = np.bincount(part.example[known], minlength=part.size).astype(np.float64)
     changed = np.bincount(part.example[known & (part.flip == 1)], minlength=part.size).astype(np.float64)
     return compared, changed
 
 
-class _Varied:
+def _varied(table: RunTable, scorer: Scorer | None) -> Iterator[Array]:
     """For each example the variants compared, changed and altered, and their mean score."""
-
-    def __init__(self, table: RunTable, score: str | None) -> None:
-        parts = [_varied(part, score) for part in table.parts()]
-        self.compared, self.changed, self.altered, self.average = (
-            np.concatenate([part[i] for part in parts]) if parts else np.zeros(0) for i in range(4)
-        )
-
-
-def _varied(part: Part, score: str | None) -> tuple[Array, Array, Array, Array]:
-    n = part.size
-    known = ~part.changed & (part.flip >= 0)
-    compared, changed = _flips(part, known)
-    altered = np.bincount(part.example[known & (part.text != AS_IT_WAS)], minlength=n).astype(np.float64)
-    average = np.full(n, np.nan)
-    if score is not None and part.scored[score].scorer.linear:
-        scored = ~part.changed & ~np.isnan(part.scored[score].varied)
-        many = np.bincount(part.example[scored], minlength=n)
-        total = np.bincount(part.example[scored], weights=part.scored[score].varied[scored], minlength=n)
-        average = np.where(many > 0, total / np.maximum(many, 1), np.nan)
-    return compared, changed, altered, average
+    columns: list[tuple[Array, ...]] = []
+    for part in table.parts():
+        known, average = ~part.changed & (part.flip >= 0), np.full(part.size, np.nan)
+        altered = np.bincount(part.example[known & (part.text != AS_IT_WAS)], minlength=part.size).astype(np.float64)
+        if scorer is not None and scorer.linear:
+            scores = part.scored[scorer.name].varied
+            scored = ~part.changed & ~np.isnan(scores)
+            many = np.bincount(part.example[scored], minlength=part.size)
+            total = np.bincount(part.example[scored], weights=scores[scored], minlength=part.size)
+            average = np.where(many > 0, total / np.maximum(many, 1), np.nan)
+        columns.append((*_flips(part, known), altered, average))
+    return map(np.concatenate, zip(*columns, strict=True))
 
 
 def measure_repeats(
@@ -141,26 +130,22 @@ def measure_repeats(
 
     A variant that equals its example has the clean answer and can't waver, so chance is that of the altered ones.
     """
-    varied = _Varied(table, scorer.name if scorer else None)
-    both = (again.compared > 0) & (varied.compared > 0)
-    own = again.changed[both] / again.compared[both] * varied.altered[both] / varied.compared[both]
-    flips = varied.changed[both] / varied.compared[both]
-    size = np.minimum(again.compared[both], varied.compared[both])
-    # the same for `size` of an example's variants, of which only those that are altered were asked anew
-    of = again.compared[both]
-    changed = again.changed[both]
-    made = varied.compared[both]
-    altered = varied.altered[both]
+    compared, changed, altered, average = _varied(table, scorer)
+    both = (again.compared > 0) & (compared > 0)
+    of, made = again.compared[both], compared[both]
+    own = again.changed[both] / of * altered[both] / made
+    flips = changed[both] / made
+    size = np.minimum(of, made)
+    # the chance that none of `size` of an example's variants flips by itself; only those that are altered were asked
+    columns = (of, again.changed[both], size, made, altered[both])
     chances = []
-    for m, c, k, n, a in zip(
-        *(column.astype(int).tolist() for column in (of, changed, size, made, altered)), strict=True
-    ):
+    for m, c, k, n, a in zip(*(column.astype(int).tolist() for column in columns), strict=True):
         ways = ((comb(a, j) * comb(n - a, k - j), comb(m - c, j) / comb(m, j)) for j in range(min(a, k) + 1))
         chances.append(sum(many * none for many, none in ways) / comb(n, k))
     kept = np.array(chances, dtype=np.float64)
-    kept_varied = _none_changed(varied.compared[both], varied.changed[both], size)
+    kept_varied = _none_changed(made, changed[both], size)
 
-    def estimate(name: str, values: Array, span: tuple[float, float], inside: npt.NDArray[np.bool_]) -> Estimate:
+    def estimate(name: str, values: Array, span: tuple[float, float], inside: Bools) -> Estimate:
         signature = f"measure=repeats.{name}:1|repeats={again.repeats}|{signed.partition('|')[2]}"
         if not len(values):
             return Estimate(None, None, None, 0, 0, signature)
@@ -170,12 +155,12 @@ def measure_repeats(
 
     answered = again.compared > 0
     asked = again.changed[answered] / again.compared[answered]
-    known = ~np.isnan(again.mean) & ~np.isnan(varied.average)
+    known = ~np.isnan(again.mean) & ~np.isnan(average)
     drop = None
     if scorer is not None and known.any():
         low, high = scorer.bounds
         reach = high - low if isfinite(high - low) else float("inf")
-        drop = estimate("drop", (again.mean - varied.average)[known], (-reach, reach), known)
+        drop = estimate("drop", (again.mean - average)[known], (-reach, reach), known)
     noise = again.variance[~np.isnan(again.variance)]
     return Repeats(
         repeats=again.repeats,
@@ -193,3 +178,120 @@ def _none_changed(of: Array, changed: Array, size: Array) -> Array:
     """The chance that none of `size` answers, chosen at random from each example's, is one of the changed."""
     chances = [comb(int(m - c), int(k)) / comb(int(m), int(k)) for m, c, k in zip(of, changed, size, strict=True)]
     return np.array(chances, dtype=np.float64)
+
+
+_REQUESTS_VERSION = 1
+Taken = tuple[list[int], list[float], list[int], list[int]]  # examples, seconds, tokens in, tokens out
+
+
+class Requests(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Of one kind of inputs: how many answers servers gave, the tokens of all, and how long one takes.
+
+    `p50` and `p95` are the seconds within which half of the answers came, and 19 of 20.
+    """
+
+    answers: int
+    tokens_in: int
+    tokens_out: int
+    p50: Estimate | None = None
+    p95: Estimate | None = None
+
+
+class Served(msgspec.Struct, frozen=True):
+    """The requests of clean inputs, repeats included, and of varied ones. `slower` is how much longer varied ones take.
+
+    It is the mean difference in seconds between an example's varied and its clean requests.
+    """
+
+    clean: Requests
+    varied: Requests
+    slower: Estimate | None = None
+
+    def rows(self) -> list[dict[str, object]]:
+        """A row for each kind of inputs."""
+        kinds = {"clean": self.clean, "varied": self.varied}
+        return [
+            {
+                "requests": name,
+                "answers": one.answers,
+                "p50, seconds": one.p50,
+                "p95, seconds": one.p95,
+                "tokens in": one.tokens_in,
+                "tokens out": one.tokens_out,
+            }
+            for name, one in kinds.items()
+        ]
+
+
+class Serving:
+    """Watches a run's items as they stream by; `report` says what their requests took."""
+
+    def __init__(self, level: float) -> None:
+        self._level = level
+        self._clean: Taken = ([], [], [], [])
+        self._varied: Taken = ([], [], [], [])
+
+    def watch(self, items: Iterable[Answered], repeats: bool = False) -> Iterator[Answered]:
+        """The same items. An example's equal variants are one request; those of `repeats` are clean inputs."""
+        for item in items:
+            example, clean, varied = item
+            if repeats:
+                for _, output in varied:
+                    _note(self._clean, example.row, output)
+            else:
+                _note(self._clean, example.row, clean)
+                texts = {tuple(variant.inputs.values()): output for variant, output in varied}
+                texts.pop(tuple(example.inputs.values()), None)
+                for output in texts.values():
+                    _note(self._varied, example.row, output)
+            yield item
+
+    def report(self, signature: str) -> Served:
+        sides = []
+        for name, (rows, seconds, read, written) in (("clean", self._clean), ("varied", self._varied)):
+            p50, p95 = (self._quantile(rows, seconds, p, f"{name} {p:g}", signature) for p in (0.5, 0.95))
+            sides.append(Requests(len(rows), sum(read), sum(written), p50, p95))
+        one, other = _means(self._clean), _means(self._varied)
+        both = sorted(one.keys() & other.keys())
+        slower = None
+        if len(both) > 1:
+            differences: Array = np.array([other[row] - one[row] for row in both])
+            span = float("-inf"), float("inf")
+            low, high = mean_interval(numbers_of(differences), span, self._level, "difference")
+            mean, signed = float(differences.mean()), _signed("seconds slower", signature)
+            slower = Estimate(mean, low, high, len(both), 0, signed)
+        return Served(sides[0], sides[1], slower)
+
+    def _quantile(self, rows: list[int], seconds: list[float], p: float, name: str, signature: str) -> Estimate | None:
+        """Woodruff's interval: that of the share of answers within the quantile, by example, turned into seconds."""
+        if not seconds:
+            return None
+        values, units = np.array(seconds), np.unique(np.array(rows), return_inverse=True)[1]
+        value = float(np.quantile(values, p))
+        within = numbers_of((values <= value).astype(np.float64), clusters=units)
+        low, high = mean_interval(within, (0.0, 1.0), self._level)
+        low, high = (
+            None if end is None else float(np.quantile(values, min(max(end, 0.0), 1.0))) for end in (low, high)
+        )
+        return Estimate(value, low, high, int(units.max()) + 1, 0, _signed(f"seconds {name}", signature))
+
+
+def _note(taken: Taken, row: int, output: Output) -> None:
+    if output.error is not None and output.tokens_in is None:
+        return  # nothing was answered
+    rows, seconds, read, written = taken
+    rows.append(row)
+    seconds.append(output.seconds)
+    read.append(output.tokens_in or 0)
+    written.append(output.tokens_out or 0)
+
+
+def _means(taken: Taken) -> dict[int, float]:
+    if not taken[0]:
+        return {}
+    rows, code = np.unique(np.array(taken[0]), return_inverse=True)
+    return dict(zip(rows.tolist(), (np.bincount(code, taken[1]) / np.bincount(code)).tolist(), strict=True))
+
+
+def _signed(name: str, signature: str) -> str:
+    return f"measure={name}:{_REQUESTS_VERSION}|{signature.partition('|')[2]}"

@@ -16,8 +16,7 @@ from unswayed.base.text import data_frame, figure, html_table, label, spelled
 from unswayed.base.values import Estimate, Json
 from unswayed.measure.judging import JudgeAgreement
 from unswayed.measure.people import PeopleBlock
-from unswayed.measure.repeats import Repeats
-from unswayed.measure.requests import Served
+from unswayed.measure.repeats import Repeats, Served
 from unswayed.measure.spread import Spread
 from unswayed.storage.files import as_path, write_atomically
 
