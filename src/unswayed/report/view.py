@@ -69,8 +69,9 @@ def write_view(runs: str | Path | Run | Sequence[str | Path | Run], path: str | 
         said = [label(sentence, 1000) for sentence in [*compared.remarks, *compared.sentences]]
         versus = {"sentences": said, "rows": rows}
     for run, one in zip(opened, measured, strict=True) if len(opened) > 1 else ():
-        made = datetime.now().timestamp() if run.path is None else os.stat(run.path / "run.json").st_mtime
-        when = datetime.fromtimestamp(made, UTC)
+        when = datetime.now(UTC)  # of a run in memory; a run in a folder has a time of its own
+        if run.path is not None:
+            when = datetime.fromtimestamp(os.stat(run.path / "run.json").st_mtime, UTC)
         about = {"name": label(Path(run.name).name), "system": label(run.system), "suite": one.suite}
         history.append({**about, "date": when.strftime("%Y-%m-%d %H:%M"), **_figures(one)})
     return page.write(Path(path), versus, changed, history)
