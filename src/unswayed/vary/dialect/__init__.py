@@ -19,6 +19,7 @@ from unswayed.vary.sentence import Sentence, sentences
 from unswayed.vary.words import cased, checked_rate, picked, some, sounds_as_vowel
 
 MAX_CHARACTERS = 20_000  # characters of a text that are looked at
+_HELPING = ("is", "has", "does", "was", "were", "had", "did")
 _CAPITAL_BEFORE = re.compile(r"\b[A-Z][\w’'-]*$")
 
 Edits = tuple[Edit, ...]
@@ -173,6 +174,19 @@ def lemma_of(s: Sentence, i: int) -> str:
 def is_question(s: Sentence) -> bool:
     """Does a question mark close the sentence?"""
     return s.text[s.end :].lstrip().startswith("?")
+
+
+def base_form_rule(tag: str, fits: Fits) -> Rule:
+    """A rule that puts the base form for words with this tag where they fit; forms of *be*, *have* and *do* stay."""
+
+    def places(s: Sentence) -> Iterator[Edits]:
+        for i in range(1, len(s.words)):
+            lemma = forms().lemma(s.word_at(i), tag)
+            known = s.tag_at(i) == tag and lemma != s.word_at(i) and (tag == "NNS" or s.word_at(i) not in _HELPING)
+            if known and after_space(s, i) and fits(s, i):
+                yield (replace_word(s, i, lemma),)
+
+    return places
 
 
 def word_rule(new: Mapping[str, str], fits: Fits) -> Rule:

@@ -13,6 +13,7 @@ from unswayed.vary.dialect import (
     Rule,
     after_space,
     apostrophe_of,
+    base_form_rule,
     drop_words,
     followed_by,
     is_question,
@@ -48,16 +49,6 @@ def zero_copula(s: Sentence) -> Iterator[Edits]:
         elif word.lower in _IN["contracted_be"]:
             mark = max(s.text.rfind(sign, word.start, word.end) for sign in "'’")
             yield (Edit(mark, word.end, ""),)
-
-
-def zero_third_person(s: Sentence) -> Iterator[Edits]:
-    """*she works here* → *she work here*."""
-    for i in range(1, len(s.words)):
-        lemma = forms().lemma(s.words[i].lower, "VBZ")
-        if s.tag_at(i) != "VBZ" or lemma == s.words[i].lower or s.words[i].lower in ("is", "has", "does"):
-            continue
-        if after_space(s, i) and (s.word_at(i - 1) in ("he", "she", "it") or s.tag_at(i - 1) in ("NN", "NNP")):
-            yield (replace_word(s, i, lemma),)
 
 
 def possessive_got(s: Sentence) -> Iterator[Edits]:
@@ -238,7 +229,9 @@ class AfricanAmerican(FeatureOperator):
     example = ("my sister has two dogs", "my sister got two dogs")
     features: ClassVar[Mapping[str, Rule]] = {
         "zero copula": zero_copula,
-        "zero third person -s": zero_third_person,
+        "zero third person -s": base_form_rule(  # *she works here* → *she work here*
+            "VBZ", lambda s, i: s.word_at(i - 1) in ("he", "she", "it") or s.tag_at(i - 1) in ("NN", "NNP")
+        ),
         "possessive got": possessive_got,
         "habitual be": habitual_be,
         "completive done": word_rule(  # *he has sold them* → *he done sold them*

@@ -13,6 +13,7 @@ from unswayed.vary.dialect import (
     FeatureOperator,
     Rule,
     after_space,
+    base_form_rule,
     drop_words,
     indian_english as shared,
     is_question,
@@ -51,24 +52,18 @@ def already_completive(s: Sentence) -> Iterator[Edits]:
             yield (Edit(s.words[i].start, s.words[i + 1].end, past), Edit(s.end, s.end, " already"))
 
 
-def zero_past(s: Sentence) -> Iterator[Edits]:
-    """*yesterday we walked home* → *yesterday we walk home*, where another word says when."""
+def _is_past(s: Sentence, i: int) -> bool:
+    """Does another word say when, and does the verb stand alone after its subject?"""
     when = any(w.lower in _IN["past"] or (w.lower.isdigit() and len(w.lower) == 4) for w in s.words)
-    for i in range(1, len(s.words)) if when and not is_question(s) else ():
-        lemma = forms().lemma(s.word_at(i), "VBD")
-        known = s.tag_at(i) == "VBD" and lemma != s.word_at(i) and s.word_at(i) not in ("was", "were", "had", "did")
-        helped = any(s.word_at(k) in _IN["be"] for k in range(max(0, i - 2), i))
-        if known and after_space(s, i) and not helped and (_is_pronoun(s, i - 1) or s.noun_phrase(0, of=False) == i):
-            yield (replace_word(s, i, lemma),)
+    helped = any(s.word_at(k) in _IN["be"] for k in range(max(0, i - 2), i))
+    return when and not helped and not is_question(s) and (_is_pronoun(s, i - 1) or s.noun_phrase(0, of=False) == i)
 
 
-def zero_third_person(s: Sentence) -> Iterator[Edits]:
-    """*he work here*: no *-s* on the verb."""
-    for i in range(1, len(s.words)):
-        lemma = forms().lemma(s.word_at(i), "VBZ")
-        known = s.tag_at(i) == "VBZ" and lemma != s.word_at(i) and s.word_at(i) not in ("is", "has", "does")
-        if known and after_space(s, i) and (s.word_at(i - 1) in ("he", "she", "it") or s.noun_phrase(0, of=False) == i):
-            yield (replace_word(s, i, lemma),)
+def _is_counted(s: Sentence, i: int) -> bool:
+    """Does the word before say how many?"""
+    before = s.word_at(i - 1)
+    year = len(before) == 4 and before.isdigit()
+    return not year and (before in _IN["many"] or (s.tag_at(i - 1) == "CD" and before not in ("1", "one")))
 
 
 def never_past(s: Sentence) -> Iterator[Edits]:
@@ -142,16 +137,6 @@ def subject_drop(s: Sentence) -> Iterator[Edits]:
         yield (drop_words(s, 0),)
 
 
-def zero_plural(s: Sentence) -> Iterator[Edits]:
-    """*two books* → *two book*, where another word says how many."""
-    for i in range(1, len(s.words)):
-        counted = (s.tag_at(i - 1) == "CD" and s.word_at(i - 1) not in ("1", "one")) or s.word_at(i - 1) in _IN["many"]
-        one = forms().lemma(s.word_at(i), "NNS")
-        year = len(s.word_at(i - 1)) == 4 and s.word_at(i - 1).isdigit()
-        if counted and not year and s.tag_at(i) == "NNS" and one != s.word_at(i) and after_space(s, i):
-            yield (replace_word(s, i, one),)
-
-
 def particle(s: Sentence) -> Iterator[Edits]:
     """*It is too late.* → *It is too late lah.*, *lor* or *leh*."""
     short = 3 <= len(s.words) <= 15 and s.has_verb(0, len(s.words)) and not is_question(s)
@@ -196,9 +181,11 @@ class Singapore(FeatureOperator):
         "discourse particle": particle,
         "already for completed action": already_completive,
         "zero copula": zero_copula,
-        "zero past tense": zero_past,
-        "zero third person -s": zero_third_person,
-        "zero plural": zero_plural,
+        "zero past tense": base_form_rule("VBD", _is_past),  # *yesterday we walked home* → *yesterday we walk home*
+        "zero third person -s": base_form_rule(  # *he works here* → *he work here*
+            "VBZ", lambda s, i: s.word_at(i - 1) in ("he", "she", "it") or s.noun_phrase(0, of=False) == i
+        ),
+        "zero plural": base_form_rule("NNS", _is_counted),  # *two books* → *two book*
         "zero article": shared.article_omission,
         "subject pronoun drop": subject_drop,
         "object pronoun drop": shared.object_drop,
