@@ -33,12 +33,12 @@ from benchmarks._measure import (
 from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example, Output
 from unswayed.run.answering import Answering
-from unswayed.run.crew import LocalCrew
 from unswayed.run.engine import run_system
 from unswayed.run.making import make_suite
 from unswayed.run.plan import Engine
+from unswayed.run.process_pool import ProcessPool
 from unswayed.run.varying import Varying
-from unswayed.run.workers import Job, Map, in_order, mapped_on, open_pool
+from unswayed.run.workers import Job, Map, mapped_on, open_pool, results_in_order
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.suite import Suite
 from unswayed.systems.asking import Asking
@@ -102,7 +102,7 @@ def doing(what: str, engine: Engine, job: Job) -> Iterator[Map]:
             yield do
     else:
         with open_pool(engine, job) as pool:
-            yield partial(in_order, pool)
+            yield partial(results_in_order, pool)
 
 
 class Timed(NamedTuple):
@@ -114,7 +114,7 @@ class Timed(NamedTuple):
 
 def timed(what: str, engine: Engine, job: Job, blocks: list[Any]) -> Timed:
     with doing(what, engine, job) as do:
-        for _ in range(2):  # until all workers have begun and loaded what they load with a first block
+        for _ in range(2):  # until all workers have ready_count and loaded what they load with a first block
             list(do(blocks))
         began = time.process_time()
         seconds = wall_seconds(lambda: list(do(blocks)))
@@ -185,7 +185,7 @@ def start_rows(place: Path) -> Iterator[Row]:
 
 
 def _once(job: Job, block: Any) -> None:
-    with LocalCrew(job, 1) as crew:
+    with ProcessPool(job, 1) as crew:
         crew.give(block)
         crew.take()
 

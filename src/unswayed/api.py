@@ -20,8 +20,7 @@ from unswayed.measure.measuring import measure_run, scorers_for
 from unswayed.measure.precision import check_stop_rules, stop_rules
 from unswayed.measure.questions import check_suite
 from unswayed.measure.results import Results
-from unswayed.run.engine import start_run
-from unswayed.run.job import Until
+from unswayed.run.engine import Until, start_run
 from unswayed.run.making import made_suite, suite_of
 from unswayed.run.plan import MeasurePlan, Plan, PlanLike, given_options, plan_of
 from unswayed.run.record import Run, refuse_other

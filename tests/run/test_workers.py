@@ -26,7 +26,7 @@ from unswayed.run.making import make_suite
 from unswayed.run.plan import Engine, Plan, read_plan
 from unswayed.run.record import Run
 from unswayed.run.varying import Varying
-from unswayed.run.workers import Here, InOrder, in_order, open_pool
+from unswayed.run.workers import InProcessPool, OrderedResults, open_pool, results_in_order
 from unswayed.storage.suite import Suite
 from unswayed.systems.asking import Asking
 from unswayed.vary.engine import Variation
@@ -244,8 +244,8 @@ def test_results_come_in_the_order_of_blocks_and_few_are_taken_ahead(pauses: lis
             taken += 1
             yield block
 
-    with Here(Pausing(), threads) as pool:
-        for n, (block, result) in enumerate(in_order(pool, blocks())):
+    with InProcessPool(Pausing(), threads) as pool:
+        for n, (block, result) in enumerate(results_in_order(pool, blocks())):
             assert block == (n, pauses[n])
             assert result == n
             assert taken <= n + 2 * pool.ahead
@@ -257,7 +257,7 @@ def test_workers_go_on_while_blocks_still_come_and_results_are_held_up_to_a_limi
     given = [[Example(i, str(i), {"text": f"please turn on the lights number {i}"})] for i in range(400)]
     blocks: deque[Any] = deque()
     with open_pool(TWO, job) as pool:
-        work = InOrder(pool, lambda: blocks.popleft() if blocks else None, most)
+        work = OrderedResults(pool, lambda: blocks.popleft() if blocks else None, most)
         for block in given:
             blocks.append(block)
             work.go_on()

@@ -12,7 +12,7 @@ from unswayed.base.errors import UsageError
 from unswayed.base.values import Example
 from unswayed.data import ReadOptions, read_examples
 from unswayed.run import make_suite
-from unswayed.run.labels import check_labels
+from unswayed.run.suite_checks import check_labels
 from unswayed.storage.suite import Suite
 from unswayed.vary.guard import LEAST, LabelGuard
 

@@ -55,7 +55,7 @@ def check(suite: str, guard: str | None, format_: str) -> None:
     from unswayed.base.errors import GateFailed
     from unswayed.data import ReadOptions
     from unswayed.report.tables import render
-    from unswayed.run.labels import check_labels, learnt_guard
+    from unswayed.run.suite_checks import check_labels, learnt_guard
     from unswayed.storage.suite import Suite
 
     made = Suite(suite)

@@ -105,9 +105,9 @@ def _tell_unaltered(suite: Any) -> None:
     from unswayed.vary import operators
 
     if any(operators.get(operator["name"]).unaltered for operator in suite.manifest.operators):
-        from unswayed.storage.unaltered import counts
+        from unswayed.run.suite_checks import count_unaltered
 
-        made, unaltered = counts(suite)
+        made, unaltered = count_unaltered(suite)
         for name, same in sorted(unaltered.items()):
             click.echo(f"{name}: {same:,} of {made[name]:,} variants are unaltered", err=True)
 

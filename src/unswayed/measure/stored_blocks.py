@@ -15,7 +15,7 @@ from unswayed.base.values import Inputs, Json, Meaning
 from unswayed.run.block import Block, Kind, first_of_each, text_numbers
 from unswayed.run.record import NOT_ASKED, Run
 from unswayed.stats import Ints
-from unswayed.storage.answer_codes import StoredAnswers
+from unswayed.storage.answer_rows import StoredAnswers
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.keys import Keyer
 from unswayed.storage.parquet import Repeated

@@ -14,8 +14,8 @@ from unswayed.base.text import counted, label, one_line, spelled
 from unswayed.base.values import Example, Variant
 from unswayed.report.flips import diff
 from unswayed.report.tables import columns_of, render, terminal_width
+from unswayed.run.suite_checks import count_unaltered
 from unswayed.storage.suite import Suite
-from unswayed.storage.unaltered import counts
 
 if TYPE_CHECKING:
     from unswayed.vary.presets import OperatorEntry
@@ -77,7 +77,7 @@ Shown = tuple[Example, Variant]
 def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
     """The suite for people, or as JSON; `most` is how many variants of each operator or person are shown."""
     made, manifest = suite.sources(), suite.manifest
-    same, total = counts(suite).unaltered, sum(made.values())
+    same, total = count_unaltered(suite).unaltered, sum(made.values())
     chosen = _first_variants(suite, list(made)[:_SOURCES], most)
     differ = [(example, variant, _changed(example, variant)) for example, variant in chosen]
     if format in ("json", "jsonl"):

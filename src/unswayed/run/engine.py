@@ -7,36 +7,50 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from unswayed.base.errors import Interrupted, NothingEvaluated, SystemBroken, UsageError, option
 from unswayed.base.options import options_in_plan
 from unswayed.base.progress import Progress
+from unswayed.base.registry import VERSION
+from unswayed.base.secrets import without_known
 from unswayed.base.values import BatchOutputs, Output
-from unswayed.run.answering import Answering, asker_of, placed_options, reference_of, require_prompt, shared_rate
-from unswayed.run.checking import asked_again, stored_answers
-from unswayed.run.due import Due, Requests
-from unswayed.run.job import Job, Until, check_repeats, write_manifest
-from unswayed.run.order import Order
-from unswayed.run.plan import Plan, PlanLike, plan_of
-from unswayed.run.record import Run, RunManifest, refuse_other
+from unswayed.run.answering import (
+    Answering,
+    ask_again,
+    asker_of,
+    placed_options,
+    reference_of,
+    require_prompt,
+    shared_rate,
+    stored_canaries,
+)
+from unswayed.run.order import Order, PendingRequests, RequestBatch, seed_of
+from unswayed.run.plan import Plan, PlanLike, SystemPlan, plan_of
+from unswayed.run.record import PROMPT_FILE, Run, RunManifest, refuse_other
 from unswayed.run.spending import CostEstimate, Purse, Spending, checked_budget, judge_cost, sample_size, total
-from unswayed.run.workers import Here, Lost, Pool, open_pool
+from unswayed.run.workers import InProcessPool, Pool, WorkerCrash, open_pool
 from unswayed.score import judge_used
 from unswayed.storage.answers import AnswerStore, Asked, MemoryStores, Place
-from unswayed.storage.files import as_path
-from unswayed.storage.keys import Key
+from unswayed.storage.files import as_path, write_inside
 from unswayed.storage.suite import Suite
 from unswayed.systems.asking import Answers, Canary, canary_count, check_canaries
 from unswayed.systems.device import elsewhere as device_elsewhere
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
+
+
+class Until(NamedTuple):
+    """Rules by which a run ends early, as texts, and whether they all hold for a run as it is now."""
+
+    rules: tuple[str, ...]
+    hold: Callable[[Run], bool]
 
 
 @options_in_plan(Plan, "run", "engine")
@@ -59,15 +73,10 @@ def run_system(
     if not isinstance(suite, (Suite, str, os.PathLike)):
         raise UsageError(f"A suite is expected, or the path of its folder, not {type(suite).__name__}.")
     made = plan_of(plan, name=name)
-    with (
-        nullcontext(system)
-        if isinstance(system, System)
-        else closing(open_system(system, **made.run.options)) as opened
-    ):
-        suite = suite if isinstance(suite, Suite) else Suite(suite)
-        return start_run(
-            suite, opened, None if to is None else as_path(to, "to"), made, spending=Spending(made.run.budget)
-        )
+    suite, folder = suite if isinstance(suite, Suite) else Suite(suite), None if to is None else as_path(to, "to")
+    opened = system if isinstance(system, System) else open_system(system, **made.run.options)
+    with nullcontext() if opened is system else closing(opened):
+        return start_run(suite, opened, folder, made, spending=Spending(made.run.budget))
 
 
 def start_run(
@@ -83,20 +92,23 @@ def start_run(
     place: Place = folder or MemoryStores(AnswerStore.in_memory(), AnswerStore.in_memory())
     asked, spending = plan.run, spending or Spending()
     checked_budget(spending.budget, system.prices)
-    check_repeats(asked.repeats, system)
-    job = Job(suite, place, asked.asking, asked.limit, asked.fresh, until, asked.repeats, spending, asked.name)
+    if asked.repeats and system.deterministic:
+        raise UsageError(
+            f"{system.name} is declared deterministic: it gives the same answer to the same input. "
+            f"Leave out {option('repeats')}, or declare it otherwise."
+        )
     # What was made in this process is asked in it, unless this very plan asks for workers.
     engine = plan.engine if system.reference is None else plan.engine_in_use
     if engine.here:
         system.prepare(suite)
         require_prompt(suite, system)
-        asker = asker_of(system, suite, job.asking)
+        asker = asker_of(system, suite, asked.asking)
 
-        def here(worked: bool) -> Pool:
+        def pool_here(worked: bool) -> Pool:
             asker.worked = worked
-            return Here(asker, system.concurrency)
+            return InProcessPool(asker, system.concurrency)
 
-        return _run(job, system, here)
+        return _run(suite, system, place, asked, until, spending, pool_here)
     reference, options = reference_of(system)
     options, stored = placed_options(engine, options), suite.on_disk()
     # Once more, to know it; what was given need not load for that.
@@ -109,124 +121,115 @@ def start_run(
             identity=known.identity,
             suite=os.path.realpath(stored.name),
             manifest=stored.manifest,
-            asking=shared_rate(job.asking, engine),
+            asking=shared_rate(asked.asking, engine),
         )
 
-    def elsewhere(worked: bool) -> Pool:
+    def pool_elsewhere(worked: bool) -> Pool:
         return open_pool(engine, msgspec.structs.replace(answering, worked=worked), known.concurrency)
 
-    return _run(job, known, elsewhere)
+    return _run(suite, known, place, asked, until, spending, pool_elsewhere)
 
 
-def _run(job: Job, system: System, pool: Callable[[bool], Pool]) -> Run:
-    with AnswerStore.writer(job.place, job.fresh) as store:
-        engine = _Engine(job, system, store)
+def _run(
+    suite: Suite, system: System, place: Place, asked: SystemPlan, until: Until | None, spending: Spending,
+    open_pool: Callable[[bool], Pool],
+) -> Run:  # fmt: skip
+    """Runs to the end. Whatever happens, what was answered and used up to then is kept; in memory, by the exception."""
+    here = os.getcwd()
+    with AnswerStore.writer(place, asked.fresh) as store:
+        engine = _Engine(suite, system, store, place, asked, until, spending)
         try:
-            with engine.progress, _counting(store, system), _staying():
-                engine.run(pool)
+            with engine.progress:
+                engine.run(open_pool)
         except BaseException as error:
-            interrupted = isinstance(error, KeyboardInterrupt)
-            if interrupted:
+            stopped = error
+            if isinstance(error, KeyboardInterrupt):
                 store.commit()
-            resume = "; rerun to resume." if isinstance(job.place, Path) else "."
-            stopped = Interrupted(f"Stopped. {engine.kept}{resume}") if interrupted else error
-            if engine.manifest is not None and isinstance(job.place, MemoryStores):
+                stopped = Interrupted(
+                    f"Stopped. {engine.kept}{'; rerun to resume' if isinstance(place, Path) else ''}."
+                )
+            if engine.manifest is not None and isinstance(place, MemoryStores):
                 with suppress(AttributeError):
                     stopped.partial = engine.open_run()  # type: ignore[attr-defined]
-            if interrupted:
+            if stopped is not error:
                 raise stopped from None
             raise
-        told = store.reuse_summary()
-        run = engine.open_run(told)
+        finally:
+            store.use(system.used())
+            os.chdir(here)  # wherever a system went meanwhile
+        session = store.reuse_summary()
+    run = engine.open_run(session)
     run.estimate = engine.estimate
     return run
-
-
-def _requests(job: Job) -> int:
-    """How many there are in the suite, those included that are the same."""
-    return job.suite.manifest.examples * (1 + job.repeats) + job.suite.manifest.variants
-
-
-@contextmanager
-def _counting(store: AnswerStore, system: System) -> Iterator[None]:
-    """Whatever happens, what was used up to then is counted."""
-    try:
-        yield
-    finally:
-        store.use(system.used())
-
-
-@contextmanager
-def _staying() -> Iterator[None]:
-    """Comes back to the folder that the command was given in, wherever a system went meanwhile."""
-    here = os.getcwd()
-    try:
-        yield
-    finally:
-        os.chdir(here)
 
 
 class _Engine:
     """What is still to be asked goes out to a pool; what comes back is stored."""
 
-    def __init__(self, job: Job, system: System, store: AnswerStore) -> None:
-        self.job, self.suite, self.asking = job, job.suite, job.asking
-        self.system, self.store = system, store
-        self.order = Order(self.suite, job.limit)
-        whole = len(self.order.places) == self.suite.manifest.examples
-        self.progress = Progress("asked", _requests(job) if whole else None)
+    def __init__(
+        self, suite: Suite, system: System, store: AnswerStore, place: Place, asked: SystemPlan, until: Until | None,
+        spending: Spending,
+    ) -> None:  # fmt: skip
+        self.suite, self.system, self.store, self.place = suite, system, store, place
+        self.asked, self.until, self.spending = asked, until, spending
+        self.order = Order(suite, asked.limit)
+        whole = len(self.order.places) == suite.manifest.examples
+        requests = (
+            suite.manifest.examples * (1 + asked.repeats) + suite.manifest.variants
+        )  # also those that are the same
+        self.progress = Progress("asked", requests if whole else None)
         self.failed_in_a_row, self.failed = 0, 0
-        self.again: deque[Requests] = deque()  # each request of a batch under which workers died, by itself
+        self.again: deque[RequestBatch] = deque()  # each request of a batch under which workers died, by itself
         self.manifest: RunManifest | None = None
-        self.purse = Purse(job.spending, system.prices, job.place, store.most_tokens())
-        told = job.spending.only_estimate or system.prices is not None
-        self.sample = sample_size(len(self.order.places)) if told else 0  # examples after which the cost is told
+        self.purse = Purse(spending, system.prices, place, store.most_tokens())
+        priced = spending.only_estimate or system.prices is not None
+        self.sample = sample_size(len(self.order.places)) if priced else 0  # examples after which the cost is told
         self.estimate: CostEstimate | None = None
-        self.size = self.asking.batch_size or system.batch_size
-        self.due = Due(
-            self.suite, self.order, system, store, self.progress,
-            repeats=job.repeats, early=job.until is not None, sample=self.sample, size=self.size,
+        self.size = asked.asking.batch_size or system.batch_size
+        self.pending = PendingRequests(
+            suite, self.order, system, store, self.progress,
+            repeats=asked.repeats, early=until is not None, sample=self.sample, size=self.size,
         )  # fmt: skip
         self.began = time.monotonic()
         store.begin(system.identity)
 
     def run(self, open_pool: Callable[[bool], Pool]) -> None:
-        wanted = self.asking.canary
+        wanted = self.asked.asking.canary
         if self.purse.limit is not None:  # a check may ask each twice
             checks = canary_count(self.store.size, wanted, self.system.deterministic)
             wanted = min(checks, self.purse.requests(self.store.used()) // 2)
-        canaries = stored_answers(self.suite, self.order, self.system, self.store, wanted)
-        batches = self.due.batches()
+        canaries = stored_canaries(self.suite, self.order, self.system, self.store, wanted)
+        batches = self.pending.batches()
         first = None if canaries else next(batches, None)
         if first is None and not canaries:
             return self.finish()  # for nothing, no worker is started
         batches = batches if first is None else chain([first], batches)
-        with open_pool(bool(canaries) or self.due.answers) as pool:
+        with open_pool(bool(canaries) or self.pending.answers) as pool:
             if canaries:
                 self.check(pool, canaries)
             self.write_manifest(None)
             if canaries and self.look():
                 return self.finish()
-            waiting: dict[int, Requests] = {}
+            waiting: dict[int, RequestBatch] = {}
             try:
                 self.ask(pool, batches, waiting)
             except BaseException:
                 for number, answers in pool.finished():  # what came while something else went wrong is kept too
-                    self.put(waiting[number], answers, len(_failed(answers)))
+                    self.put(waiting[number], answers)
                 raise
         return self.finish()
 
     def open_run(self, session: Asked | None = None) -> Run:
         """The run as it is by now."""
         assert self.manifest is not None
-        place = self.job.place
+        place = self.place
         if isinstance(place, MemoryStores):
             return Run.in_memory(self.manifest, self.suite, place, session)
         return Run(place, session)
 
     def finish(self) -> None:
         self.store.commit()
-        if self.job.spending.only_estimate and self.sample < len(self.order.places):
+        if self.spending.only_estimate and self.sample < len(self.order.places):
             return self.write_manifest(None)
         asked = len(self.order.places)
         self.write_manifest(None)
@@ -238,7 +241,7 @@ class _Engine:
 
     def judge(self) -> None:
         """Has a judge, if there is one, see what is complete by now."""
-        judge = self.job.spending.judge
+        judge = self.spending.judge
         if judge is None or not self.sample:
             return
         self.store.commit()
@@ -254,13 +257,13 @@ class _Engine:
         self.judge()
         self.store.commit()
         groups = self.order.groups()
-        known = [self.due.took(group) for group in islice(groups, self.sample)]
-        each = (self.due.keys(group) for group in groups)
+        known = [self.pending.usage_of(group) for group in islice(groups, self.sample)]
+        each = (self.pending.keys(group) for group in groups)
         due = sum(len(keys) - len(self.store.answered(keys)) for keys in each)
         costs = [0.0 if self.purse.prices is None else self.purse.prices.cost(*took[1:]) for took in known]
         many = [took[0] for took in known]
         rest = len(self.order.places) - self.sample
-        judged = judge_used(self.job.place) if self.job.spending.judge else {}
+        judged = judge_used(self.place) if self.spending.judge else {}
         share = rest / self.purse.judged if self.purse.judged else 0.0
         cost = judge_cost(judged, self.purse.judge_prices)
         seconds = (time.monotonic() - self.began) * due / self.store.asked if self.store.asked else None
@@ -276,39 +279,70 @@ class _Engine:
             spent=None if self.purse.prices is None else self.purse.spent,
             seconds=seconds,
         )
-        if due and not self.job.spending.only_estimate:
+        if due and not self.spending.only_estimate:
             print(f"unswayed: {self.estimate.sentence}", file=sys.stderr)
 
     def look(self) -> bool:
         """May the run end? The examples that are complete then are those that are measured."""
         if self.purse.limit is not None:
             self.judge()
-        if self.job.until is None:
+        if self.until is None:
             return False
         self.store.commit()
         run = self.open_run()
         examples = len(self.order.places) if run.sample is None else run.sample.examples
         with suppress(NothingEvaluated):
-            if examples > 1 and self.job.until.hold(run):
+            if examples > 1 and self.until.hold(run):
                 self.order.places = self.order.places[:examples]
                 if not self.store.asked:
-                    self.due.pass_over()
+                    self.pending.pass_over()
                 return True
         return False
 
     def write_manifest(self, asked: int | None, over: bool = False) -> None:
-        self.manifest = write_manifest(self.job, self.system, asked, self.purse, over)
+        """Says what the run did: `asked` examples, or, while that is not known yet, None; `over` the budget."""
+        suite, folder, system = self.suite, self.place, self.system
+        shown = ""
+        if isinstance(folder, Path):
+            place = Path(suite.on_disk().name).resolve()
+            try:
+                shown = os.path.relpath(place, folder.resolve())
+            except ValueError:  # another drive
+                shown = str(place)
+        self.manifest = manifest = RunManifest(
+            unswayed=VERSION,
+            suite=shown,
+            suite_id=suite.id,
+            system=self.asked.name or system.name,
+            identity=system.identity,
+            order=seed_of(suite),
+            limit=self.asked.limit,
+            asked=asked,
+            stop_when=list(self.until.rules) if self.until else [],
+            repeats=self.asked.repeats,
+            budget=self.purse.limit,
+            stopped="budget" if over else "",
+            prices=self.purse.prices,
+            judge_prices=self.purse.judge_prices,
+            settings=system.settings(),
+            prompts={name: without_known(text) for name, text in system.prompts.items()},
+        )
+        if not isinstance(folder, Path):
+            return
+        if "prompt" in manifest.prompts:  # also as a file, with which the run can be made again
+            write_inside(folder / PROMPT_FILE, f"{manifest.prompts['prompt']}\n".encode("utf-8", "surrogatepass"))
+        write_inside(folder / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
 
     def check(self, pool: Pool, canaries: list[Canary]) -> None:
         """Raises where the system no longer gives the answers that are stored."""
         self.store.checked[self.system.identity] += len(canaries)
-        ask = partial(asked_again, pool, self.size, self.asking.give_up, self.store)
+        ask = partial(ask_again, pool, self.size, self.asked.asking.give_up, self.store)
         instead = f"To ask everything anew, use {option('fresh')}; the stored answers are then kept aside."
         sure = self.system.deterministic
         warning = check_canaries(self.system.name, canaries, ask, sure, str(self.store.file), instead)
         self.store.warnings += [warning] if warning else []
 
-    def ask(self, pool: Pool, batches: Iterator[Requests], waiting: dict[int, Requests]) -> None:
+    def ask(self, pool: Pool, batches: Iterator[RequestBatch], waiting: dict[int, RequestBatch]) -> None:
         held = False  # until the sample is answered
         while True:
             while pool.room and not held and self.affords(waiting):
@@ -322,44 +356,43 @@ class _Engine:
             if pool.idle and not self.again and held:
                 held = False
                 self.tell()
-                if self.job.spending.only_estimate:
+                if self.spending.only_estimate:
                     return
                 continue
             if pool.idle:
                 return
             number, result = pool.take()
-            self.settle(waiting.pop(number), result)
-            if self.due.looks and self.progress.done >= self.due.looks[0]:
-                self.due.looks.popleft()
+            batch = waiting.pop(number)
+            if not isinstance(result, WorkerCrash):
+                self.keep(batch, result)
+            elif len(batch) > 1:  # each request is asked by itself, and the one that workers die of has failed
+                self.again.extend(batch.cut(at, at + 1) for at in range(len(batch)))
+            else:
+                error = f"the worker that was asked this died: {result.reason}"
+                self.keep(batch, Answers([Output(None, error)], {}))
+            if self.pending.looks and self.progress.done >= self.pending.looks[0]:
+                self.pending.looks.popleft()
                 batches = iter(()) if self.look() else batches
 
-    def affords(self, waiting: dict[int, Requests]) -> bool:
+    def affords(self, waiting: dict[int, RequestBatch]) -> bool:
         """May one more batch be sent, as far as the budget goes?"""
         if self.purse.limit is None:
             return True
-        each = 1 + self.job.repeats + self.suite.manifest.variants / max(1, self.suite.manifest.examples)
+        each = 1 + self.asked.repeats + self.suite.manifest.variants / max(1, self.suite.manifest.examples)
         return self.purse.affords(sum(map(len, waiting.values())) + self.size - 1, self.progress.done / each)
 
-    def settle(self, batch: Requests, result: Answers | Lost) -> None:
-        """Keeps answers. Where workers died, each request is asked by itself, and the one they die of has failed."""
-        if not isinstance(result, Lost):
-            self.keep(batch, result)
-        elif len(batch) > 1:
-            self.again.extend(batch.cut(at, at + 1) for at in range(len(batch)))
-        else:
-            self.keep(batch, Answers([Output(None, f"the worker that was asked this died: {result.reason}")], {}))
-
-    def put(self, batch: Requests, answers: Answers, failed: int) -> None:
+    def put(self, batch: RequestBatch, answers: Answers) -> None:
         self.store.use(answers.used)
         self.purse.pay(answers.used.get("cost", 0.0), answers.outputs, self.system.name)
-        self.failed += failed
+        self.failed += len(_failures(answers))
         self.store.put_block(batch.keys, answers.outputs)
 
-    def keep(self, batch: Requests, answers: Answers) -> None:
-        failed = _failed(answers)
-        before = self.failed_before([batch.keys[place] for place in failed])
-        self.put(batch, answers, len(failed))
-        self.due.in_flight.difference_update(batch.keys)
+    def keep(self, batch: RequestBatch, answers: Answers) -> None:
+        failed = _failures(answers)
+        again = failed and self.pending.answers  # what failed in an earlier session, too, is no sign of a broken system
+        before = self.store.tried([batch.keys[at] for at in failed]) if again else set()
+        self.put(batch, answers)
+        self.pending.in_flight.difference_update(batch.keys)
         self.progress.add(len(batch))
         if not failed:
             self.failed_in_a_row = 0
@@ -367,7 +400,7 @@ class _Engine:
         for key, output in zip(batch.keys, answers.outputs, strict=True):
             if key not in before:
                 self.failed_in_a_row = 0 if output.error is None else self.failed_in_a_row + 1
-        if self.failed_in_a_row >= self.asking.give_up:
+        if self.failed_in_a_row >= self.asked.asking.give_up:
             self.store.commit()
             raise SystemBroken(
                 f"{self.system.name} failed on {self.failed_in_a_row} items one after another. The last error: "
@@ -380,16 +413,12 @@ class _Engine:
         """How many new answers the store has; errors are none."""
         answers = self.store.asked - self.failed
         lost = f", {self.failed:,} requests failed" if self.failed else ""
-        where = self.job.place if isinstance(self.job.place, Path) else "the exception's `partial`"
+        where = self.place if isinstance(self.place, Path) else "the exception's `partial`"
         return f"{answers:,} new answer{' is' if answers == 1 else 's are'} kept in {where}{lost}"
 
-    def failed_before(self, failed: list[Key]) -> set[Key]:
-        """What failed now and in an earlier session of a system that answers: that is no sign of a broken one."""
-        return self.store.tried(failed) if failed and self.due.answers else set()
 
-
-def _failed(answers: Answers) -> list[int]:
+def _failures(answers: Answers) -> list[int]:
     """The places of outputs that are failures."""
-    if isinstance(answers.outputs, BatchOutputs):
+    if isinstance(answers.outputs, BatchOutputs):  # which has none
         return []
     return [place for place, output in enumerate(answers.outputs) if output.error is not None]

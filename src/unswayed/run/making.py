@@ -19,10 +19,10 @@ from unswayed.base.ids import content_id
 from unswayed.base.options import OperatorSpec, options_in_plan
 from unswayed.base.secrets import masked_data
 from unswayed.base.task import task_named
-from unswayed.base.values import Example, Variant
+from unswayed.base.values import Variant
 from unswayed.data import Source, likely_groups, open_source, read_examples
-from unswayed.run.labels import learnt_guard
 from unswayed.run.plan import DataPlan, Engine, Plan, PlanLike, given_options, plan_of
+from unswayed.run.suite_checks import learnt_guard
 from unswayed.run.varying import ExampleSpool, encoding_on, vary_on
 from unswayed.storage.files import as_path, clear_left
 from unswayed.storage.suite import Manifest, Suite, languages_counted, plan_id, refuse_existing, write_pieces
@@ -31,7 +31,6 @@ from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
 from unswayed.vary import operators
 from unswayed.vary.engine import Variation, describe_operator, make_operator
-from unswayed.vary.guard import LabelGuard
 from unswayed.vary.presets import Preset, expand, in_other_languages, tell
 
 Selector = System | Callable[..., Any] | str
@@ -114,9 +113,14 @@ def suite_of(
         if hard_for is None:
             suite = _write(to, manifest, source, variation, plan.engine_in_use, overwrite)
         else:
+            # All variants stay with the answers to them until the set is there, so that a stopped selection resumes.
             work = None if to is None else to.with_name(f".{to.name}.selecting")
             place = None if work is None else work / "candidates"
-            rivals = _candidates(place, candidates, source, variation, plan.engine_in_use)
+            there = Suite(place) if place is not None and place.exists() else None
+            if work is not None and there is not None and there.manifest.plan != candidates.plan:
+                shutil.rmtree(work)  # of another plan, which was stopped and is no longer wanted
+                there = None
+            rivals = there or _write(place, candidates, source, variation, plan.engine_in_use)
             suite = write_hard_set(to, manifest, rivals, hard_for, work and work / "run", plan, overwrite)
             if work is not None:
                 shutil.rmtree(work, ignore_errors=True)
@@ -182,42 +186,33 @@ def _source(plan: Plan, data: object) -> Source:
 
 def _variation(plan: Plan, source: Source, data: object = None) -> tuple[Variation, tuple[Preset, ...]]:
     """How the data is varied, and what the presets among the operators mean for it, which is printed."""
-    if plan.data.turn != DataPlan().turn and CHAT not in task_named(source.kind.task).fields:
-        raise UsageError(f"{option('turn')} is for chats, and this data is for the task {source.kind.task}.")
-    chosen, presets = expand(plan.vary.specs(), source.kind.language, source.kind.task)
-    tell(presets, source.kind.language, source.kind.task)
+    kind = source.kind
+    if plan.data.turn != DataPlan().turn and CHAT not in task_named(kind.task).fields:
+        raise UsageError(f"{option('turn')} is for chats, and this data is for the task {kind.task}.")
+    chosen, presets = expand(plan.vary.specs(), kind.language, kind.task)
+    tell(presets, kind.language, kind.task)
     variation = Variation(
         operators=chosen,
-        task=source.kind.task,
-        language=source.kind.language,
-        language_guessed=source.kind.language_guessed,
+        task=kind.task,
+        language=kind.language,
+        language_guessed=kind.language_guessed,
         draws=plan.vary.draws,
         seed=plan.vary.seed,
         fields=plan.vary.fields,
         set="random" if plan.vary.set == "random" else "each",
     )
     variation.check()
-    pools, guard = _pools(plan, source, variation, data), _guard(plan, source)
-    return msgspec.structs.replace(variation, pools=pools, guard=guard), presets
-
-
-def _guard(plan: Plan, source: Source) -> LabelGuard | None:
-    if plan.vary.guard is None:
-        return None
-    reading = plan.data.reading(task=source.kind.task, format=None, labels=None)
-    return learnt_guard(plan.vary.guard, reading)
-
-
-def _pools(plan: Plan, source: Source, variation: Variation, data: object) -> dict[str, tuple[Example, ...]]:
-    """By operator, the examples that it is given: those of its file, or the first of the data."""
-    pools = {}
-    for operator in (make_operator(spec) for spec in variation.operators):
+    pools = {}  # by operator, the examples that it is given: those of its file, or the first of the data
+    for operator in map(make_operator, variation.operators):
         if operator.pool:
             path = operator.file or (plan.data.path if data is None else data)
-            reading = plan.data.reading(task=source.kind.task)
+            reading = plan.data.reading(task=kind.task)
             examples = read_examples(path, reading) if isinstance(path, (str, Path)) else source.examples
             pools[operator.name] = tuple(islice(examples, operator.pool))
-    return pools
+    guard = None
+    if plan.vary.guard is not None:
+        guard = learnt_guard(plan.vary.guard, plan.data.reading(task=kind.task, format=None, labels=None))
+    return msgspec.structs.replace(variation, pools=pools, guard=guard), presets
 
 
 def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[Preset]) -> Manifest:
@@ -231,11 +226,14 @@ def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[P
         decides.append(data.turn)
     if data.cluster is not None:
         decides.append(["cluster", data.cluster])
-    decides += [[name, chosen] for name in ("encoding", "sheet") if (chosen := getattr(data, name)) is not None]
+    decides += [[name, value] for name in ("encoding", "sheet") if (value := getattr(data, name)) is not None]
     if pools:
         decides.append(pools)
     if varied.guard is not None:
         decides.append(["guard", content_id(varied.guard)])
+    # What the command that makes the suite again is told; not what changes its speed alone.
+    made = {"data": given_options(data), "vary": given_options(plan.vary) | chosen().options()}
+    made["vary"].pop("asking", None)
     return Manifest(
         task=varied.task,
         language=varied.language,
@@ -249,16 +247,8 @@ def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[P
         cluster=data.cluster,
         people={spec.name: "draw" for spec in varied.operators if operators.get(spec.name).people},
         plan=plan_id(*decides),
-        made=_made(plan),
+        made=dict(masked_data({name: section for name, section in made.items() if section})),
     )
-
-
-def _made(plan: Plan) -> dict[str, Any]:
-    """What the command that makes the suite again is told; not what changes its speed alone."""
-    sections = {"data": given_options(plan.data), "vary": given_options(plan.vary)}
-    sections["vary"].pop("asking", None)
-    sections["vary"] |= chosen().options()
-    return dict(masked_data({name: section for name, section in sections.items() if section}))
 
 
 def _write(
@@ -270,14 +260,3 @@ def _write(
         encoding_on(engine, spool.next_lines, variation, unchanged) as encoding,
     ):
         return write_pieces(to, manifest, lambda: spool.read(encoding.go_on), encoding.pieces, overwrite, unchanged)
-
-
-def _candidates(to: Path | None, manifest: Manifest, source: Source, variation: Variation, engine: Engine) -> Suite:
-    """All variants, from which a hard set is selected. They stay with the answers to them until the set is there, so
-    that a selection that was stopped resumes."""
-    if to is not None and to.exists():
-        there = Suite(to)
-        if there.manifest.plan == manifest.plan:
-            return there
-        shutil.rmtree(to.parent)  # of another plan, which was stopped and is no longer wanted
-    return _write(to, manifest, source, variation, engine)

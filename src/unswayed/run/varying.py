@@ -19,7 +19,7 @@ import msgspec
 from unswayed.base.progress import Progress
 from unswayed.base.values import Example, Variant
 from unswayed.run.plan import Engine
-from unswayed.run.workers import InOrder, mapped_on, open_pool, unlost
+from unswayed.run.workers import OrderedResults, mapped_on, open_pool, raise_crashes
 from unswayed.storage.files import unwritable
 from unswayed.storage.suite import MEMORY_BYTES
 from unswayed.storage.suite_rows import Piece, pieces_of
@@ -148,7 +148,7 @@ def vary_on(
 class Encoding:
     """Variants as a suite stores them. Other processes make them from now on, also while examples are still read."""
 
-    def __init__(self, work: InOrder, packed: bool, unchanged: Counter[str]) -> None:
+    def __init__(self, work: OrderedResults, packed: bool, unchanged: Counter[str]) -> None:
         self._work, self._packed, self._unchanged = work, packed, unchanged
 
     def go_on(self) -> None:
@@ -158,7 +158,7 @@ class Encoding:
 
     def pieces(self) -> Iterator[Piece]:
         with Progress("varied") as progress:
-            for block, result in unlost(self._work, lambda block: _doing(block.first, block.last)):
+            for block, result in raise_crashes(self._work, lambda block: _doing(block.first, block.last)):
                 made, none = pickle.loads(result) if self._packed else result  # noqa: S301 - made by our own worker
                 self._unchanged.update(none)
                 yield from made
@@ -174,7 +174,7 @@ def encoding_on(
     job = Varying(variation, encoded=True, packed=packed)
     with open_pool(engine, job) as pool:
         _check(job, engine)
-        yield Encoding(InOrder(pool, next_block, _MOST_HELD), packed, unchanged)
+        yield Encoding(OrderedResults(pool, next_block, _MOST_HELD), packed, unchanged)
 
 
 def _check(job: Varying, engine: Engine) -> None:

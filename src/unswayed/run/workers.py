@@ -29,7 +29,7 @@ class Job(Protocol):
     def start(self) -> Work: ...
 
 
-class Lost(NamedTuple):
+class WorkerCrash(NamedTuple):
     """Stands for the result of a block under which worker after worker died."""
 
     reason: str
@@ -56,7 +56,7 @@ class Raised(NamedTuple):
         return error
 
 
-def done(work: Work, block: Any) -> Any:
+def do_block(work: Work, block: Any) -> Any:
     """The result, or the error as it can be sent."""
     try:
         return work.do(block)
@@ -117,7 +117,7 @@ class Pool(ABC):
         self.close()
 
 
-class InOrder:
+class OrderedResults:
     """Each block with its result, in the blocks' order; a slow one holds up at most a few that come after it.
 
     `next_block` gives None where there is none yet, or no more. Results that are bytes are held up to `most` of them,
@@ -164,12 +164,12 @@ def _size(result: Any) -> int:
     return len(result) if isinstance(result, bytes) else 0
 
 
-def in_order(pool: Pool, blocks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+def results_in_order(pool: Pool, blocks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     source = iter(blocks)
-    return iter(InOrder(pool, lambda: next(source, None)))
+    return iter(OrderedResults(pool, lambda: next(source, None)))
 
 
-class Here(Pool):
+class InProcessPool(Pool):
     """Work done in this process; with several threads where the work waits for others, as requests over a wire do."""
 
     def __init__(self, work: Work, threads: int = 1) -> None:
@@ -202,10 +202,10 @@ class Here(Pool):
             self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-def unlost(done: Iterable[tuple[Any, Any]], doing: Callable[[Any], str]) -> Iterator[tuple[Any, Any]]:
+def raise_crashes(done: Iterable[tuple[Any, Any]], doing: Callable[[Any], str]) -> Iterator[tuple[Any, Any]]:
     """The same; an error if workers died of a block, where `doing` says what is done to it."""
     for block, result in done:
-        if isinstance(result, Lost):
+        if isinstance(result, WorkerCrash):
             raise UnswayedError(f"Workers die while they {doing(block)}: {result.reason}.")
         yield block, result
 
@@ -216,15 +216,15 @@ Map = Callable[[Iterable[Any]], Iterator[tuple[Any, Any]]]  # blocks → each wi
 def open_pool(engine: Engine, job: Job, threads: int = 1) -> Pool:
     """Workers for a job; `threads` are how many blocks each of them may do at once."""
     if engine.here:
-        return Here(job.start(), threads)
+        return InProcessPool(job.start(), threads)
     if engine.name == "local":
-        from unswayed.run.crew import LocalCrew
+        from unswayed.run.process_pool import ProcessPool
 
-        return LocalCrew(job, engine.workers or 1, threads)
-    from unswayed.run.on_ray import RayCrew
+        return ProcessPool(job, engine.workers or 1, threads)
+    from unswayed.run.ray_pool import RayPool
 
     address = engine.name if engine.name.startswith("ray://") else engine.name.partition(":")[2]
-    return RayCrew(address, job, engine.workers, threads, engine.gpus)
+    return RayPool(address, job, engine.workers, threads, engine.gpus)
 
 
 @contextmanager
@@ -234,4 +234,4 @@ def mapped_on(engine: Engine, job: Job, doing: Callable[[Any], str]) -> Iterator
     `doing` says what is done to a block, for the error if workers die of it: `vary rows 1 to 512`.
     """
     with open_pool(engine, job) as pool:
-        yield lambda blocks: unlost(in_order(pool, blocks), doing)
+        yield lambda blocks: raise_crashes(results_in_order(pool, blocks), doing)

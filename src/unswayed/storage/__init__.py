@@ -10,10 +10,9 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "storage.files": "write_atomically write_json_lines",
         "storage.judgements": "Judgement read_judgements write_judgements",
         "storage.locks": "Lock",
-        "storage.packaged": "packaged_folder",
         "storage.parquet": "read_batches",
         "storage.answers": "AnswerStore",
-        "storage.untrusted_files": "read_json_lines",
+        "storage.untrusted_files": "packaged_folder read_json_lines",
         "storage.suite": "Manifest Suite plan_id write_suite",
     },
 )

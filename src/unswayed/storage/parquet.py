@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from unswayed.base.errors import StoredFileError, UsageError, option
-from unswayed.storage.footer import Footer
 from unswayed.storage.untrusted_files import is_own, open_hashed, open_regular
 
 if TYPE_CHECKING:
@@ -294,3 +293,104 @@ def _check_magic(path: Path, file: BinaryIO) -> None:
     file.seek(0)
     if head != b"PAR1" or tail != b"PAR1" or size < 12:
         raise StoredFileError(f"{path}: this is not a whole Parquet file; it may have been cut off. Make it again.")
+
+
+_MOST_FOOTER = 256 << 20  # bytes
+_MOST_HEADER = 1 << 16
+_DEEPEST = 32
+_SCHEMA, _GROUPS, _COLUMNS, _COLUMN_FACTS, _NAME = 2, 4, 1, 3, 4  # numbers of fields, as parquet.thrift has them
+_DICTIONARY_AT, _UNPACKED = 11, 2
+
+
+class Footer:
+    """The names of all columns, and the bytes of the largest dictionary."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        size = file.seek(0, 2)
+        file.seek(size - 8)
+        length = int.from_bytes(file.read(4), "little")
+        if not 0 < length <= min(_MOST_FOOTER, size - 12):
+            raise ValueError("its footer has no sound length")
+        file.seek(size - 8 - length)
+        facts = _Compact(file.read(length)).struct()
+        elements = facts.get(_SCHEMA) or []
+        self.names = [e[_NAME].decode("utf-8", "replace") for e in elements if isinstance(e.get(_NAME), bytes)]
+        self.dictionary = max((_unpacked(file, at, size) for at in _dictionaries(facts)), default=0)
+        file.seek(0)
+
+
+def _dictionaries(facts: dict[int, Any]) -> Iterator[int]:
+    """Where the dictionaries stand in the file."""
+    for group in facts.get(_GROUPS) or []:
+        for column in group.get(_COLUMNS) or []:
+            at = (column.get(_COLUMN_FACTS) or {}).get(_DICTIONARY_AT)
+            if isinstance(at, int) and at > 0:
+                yield at
+
+
+def _unpacked(file: BinaryIO, at: int, size: int) -> int:
+    if at >= size:
+        raise ValueError("a dictionary lies outside the file")
+    file.seek(at)
+    unpacked = _Compact(file.read(_MOST_HEADER)).struct().get(_UNPACKED, 0)
+    return unpacked if isinstance(unpacked, int) else 0
+
+
+class _Compact:
+    """Thrift's compact protocol: structs as dictionaries by field number, whatever their fields mean."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content, self._at = content, 0
+
+    def struct(self, depth: int = 0) -> dict[int, Any]:
+        if depth > _DEEPEST:
+            raise ValueError("its footer is nested too deeply")
+        fields: dict[int, Any] = {}
+        number = 0
+        while kind := self._byte():
+            step, kind = kind >> 4, kind & 15
+            number = number + step if step else self._signed()
+            fields[number] = kind == 1 if kind in (1, 2) else self._value(kind, depth)
+        return fields
+
+    def _value(self, kind: int, depth: int) -> Any:
+        if kind in (1, 2, 3):
+            return self._byte()
+        if kind in (4, 5, 6):
+            return self._signed()
+        if kind in (7, 8):
+            return self._bytes(8 if kind == 7 else self._unsigned())
+        if kind in (9, 10):
+            head = self._byte()
+            count = head >> 4 if head >> 4 < 15 else self._unsigned()
+            if count > len(self._content):
+                raise ValueError("a list in its footer is longer than the footer")
+            return [self._value(head & 15, depth + 1) for _ in range(count)]
+        if kind == 12:
+            return self.struct(depth + 1)
+        raise ValueError(f"its footer has a value of kind {kind}, which Parquet has not")
+
+    def _byte(self) -> int:
+        return self._bytes(1)[0]
+
+    def _bytes(self, count: int) -> bytes:
+        found = self._content[self._at : self._at + count]
+        if len(found) < count:
+            raise ValueError("its footer is cut off")
+        self._at += count
+        return found
+
+    def _unsigned(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self._byte()
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+            shift += 7
+            if shift > 63:
+                raise ValueError("a number in its footer is too long")
+
+    def _signed(self) -> int:
+        value = self._unsigned()
+        return (value >> 1) ^ -(value & 1)

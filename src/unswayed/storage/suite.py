@@ -34,8 +34,14 @@ from unswayed.storage.parquet import (
     write_columns,
 )
 from unswayed.storage.suite_rows import Piece, example_columns, pieces_of, variant_columns
-from unswayed.storage.untrusted_files import is_as_written, open_hashed, read_bounded, remember_hash
-from unswayed.storage.verified import is_noted, note_down
+from unswayed.storage.untrusted_files import (
+    is_as_written,
+    is_noted,
+    note_down,
+    open_hashed,
+    read_bounded,
+    remember_hash,
+)
 
 FORMAT = 1
 LANGUAGE = "language"  # the group that holds an example's own language, where rows are in several

@@ -1,5 +1,7 @@
-"""Files that others may have sent: only regular ones are opened, small ones are read up to a bound, and a file with a
-known hash is read through the same handle that was hashed.
+"""Files that others may have sent or published, opened so that nothing in them acts, and what is known to be sound.
+
+Only regular files are opened, small ones are read up to a bound, and a file with a known hash is read through the same
+handle that was hashed. What this user verified before is noted, signed with the user's secret.
 """
 
 from __future__ import annotations
@@ -7,18 +9,19 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import blake2b, sha256
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 import msgspec
 
-from unswayed.base.errors import DataError, StoredFileError
-from unswayed.base.ids import decode
+from unswayed.base.errors import DataError, StoredFileError, UsageError
+from unswayed.base.ids import decode, file_hash
 
 T = TypeVar("T")
 MOST_BYTES = 256 << 20  # of a file that is read whole
@@ -152,3 +155,56 @@ def own_key() -> bytes | None:
         key = file.read_bytes()
         return key if len(key) == 32 else None
     return None
+
+
+_MOST_BYTES = 1 << 18  # of notes, which are some 8,000; then they begin anew
+
+
+def is_noted(fact: bytes) -> bool:
+    """Was this found to be true before, by this user on this machine?"""
+    note = _note(fact)
+    return note is not None and note in _notes()
+
+
+def note_down(fact: bytes) -> None:
+    """Notes what was found to be true."""
+    note = _note(fact)
+    if note is None or note in (known := _notes()):
+        return
+    full = (len(known) + 1) * (len(note) + 1) > _MOST_BYTES
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if full else os.O_APPEND)
+    with suppress(OSError, RuntimeError), open(os.open(_file(), flags, 0o600), "ab") as file:
+        file.write(note + b"\n")
+
+
+def _note(fact: bytes) -> bytes | None:
+    key = own_key()
+    if key is None:
+        return None
+    return blake2b(fact, digest_size=16, key=key, person=b"verified").hexdigest().encode()
+
+
+def _notes() -> set[bytes]:
+    with suppress(OSError, RuntimeError, StoredFileError):
+        return set(read_bounded(_file(), 2 * _MOST_BYTES).split(b"\n"))
+    return set()
+
+
+def _file() -> Path:
+    return state_folder() / "verified"
+
+
+def packaged_folder(
+    package: str, inside: str, hashes: Mapping[str, str], missing: str, whose: str = "the published"
+) -> Path:
+    """The folder `inside` an installed package, once its files have these SHA-256 hashes. `missing` says what to do
+    where the package is not installed."""
+    spec = find_spec(package.replace("-", "_"))  # finds a top-level package without running it
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    if not places:
+        raise UsageError(missing)
+    folder = Path(places[0]) / inside
+    for name, expected in hashes.items():
+        if not (folder / name).is_file() or file_hash(folder / name) != expected:
+            raise StoredFileError(f"{folder / name}: this is not {whose} file, so it is not used.")
+    return folder

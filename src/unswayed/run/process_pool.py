@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from unswayed.base.errors import SystemBroken, UnswayedError, UsageError
 from unswayed.base.gc_pause import collect_no_more, collect_seldom
-from unswayed.run.workers import Job, Lost, Pool, Raised, Work, done
+from unswayed.run.workers import Job, Pool, Raised, Work, WorkerCrash, do_block
 
 READY = 0  # the number under which a worker says that it is
 _ALONE = 2  # workers that may die under a block while they have no other, before it is given up
@@ -41,7 +41,7 @@ class Ticket:
     deaths: int = 0
 
 
-class Gone(NamedTuple):
+class WorkerExit(NamedTuple):
     """What is heard of a worker that died."""
 
     reason: str
@@ -67,7 +67,7 @@ class Worker(ABC):
         """Sees to it that it ended."""
 
 
-class Crew(Pool):
+class WorkerPool(Pool):
     """Workers in other processes. One that dies is replaced, and its blocks are given to others.
 
     A block under which a worker died is given out alone from then on, so that no other is taken for the culprit.
@@ -88,15 +88,15 @@ class Crew(Pool):
         self.ahead = self.size * blocks
 
     @property
-    def begun(self) -> int:
+    def ready_count(self) -> int:
         """How many workers are ready."""
         return sum(worker.ready for worker in self._workers)
 
     @abstractmethod
-    def _hire(self) -> Worker: ...
+    def _start_worker(self) -> Worker: ...
 
     @abstractmethod
-    def _hear(self, wait: bool) -> list[tuple[Worker, int, Any]]:
+    def _receive(self, wait: bool) -> list[tuple[Worker, int, Any]]:
         """What workers say: a number and a result, an error, or that they are gone."""
 
     def _hand_over(self, number: int, block: Any, alone: bool) -> None:
@@ -106,13 +106,13 @@ class Crew(Pool):
     def _next(self) -> tuple[int, Any]:
         while not self._done:
             self._assign()
-            for heard in self._hear(wait=True):
-                self._note(*heard)
+            for heard in self._receive(wait=True):
+                self._handle(*heard)
         return self._done.popleft()
 
     def ready(self) -> Iterator[tuple[int, Any]]:
-        for heard in self._hear(wait=False):
-            self._note(*heard)
+        for heard in self._receive(wait=False):
+            self._handle(*heard)
         self._assign()
         while self._done:
             self._under_way -= 1
@@ -120,10 +120,10 @@ class Crew(Pool):
 
     def finished(self) -> list[tuple[int, Any]]:
         with suppress(UnswayedError):
-            while heard := self._hear(wait=False):
+            while heard := self._receive(wait=False):
                 for one in heard:
-                    self._note(*one)
-        return [(number, result) for number, result in self._done if not isinstance(result, Lost)]
+                    self._handle(*one)
+        return [(number, result) for number, result in self._done if not isinstance(result, WorkerCrash)]
 
     def __enter__(self) -> Pool:
         try:
@@ -135,7 +135,7 @@ class Crew(Pool):
 
     def _fill(self) -> None:
         while len(self._workers) < self.size:
-            self._workers.append(self._hire())
+            self._workers.append(self._start_worker())
 
     def _assign(self) -> None:
         self._fill()
@@ -158,10 +158,10 @@ class Crew(Pool):
         worker.tickets[ticket.number] = ticket
         worker.send(ticket)
 
-    def _note(self, worker: Worker, number: int, said: Any) -> None:
+    def _handle(self, worker: Worker, number: int, said: Any) -> None:
         if worker not in self._workers:
             return  # the last words of one that was given up
-        if isinstance(said, Gone):
+        if isinstance(said, WorkerExit):
             self._replace(worker, said.reason)
         elif isinstance(said, Raised):
             raise said.error()
@@ -193,7 +193,7 @@ class Crew(Pool):
             ticket.suspect = True
             ticket.deaths += alone
             if ticket.deaths == _ALONE:
-                self._done.append((ticket.number, Lost(reason)))
+                self._done.append((ticket.number, WorkerCrash(reason)))
             else:
                 self._suspects.append(ticket)
 
@@ -207,10 +207,13 @@ class Crew(Pool):
 
 _GRACE = 2.0  # seconds in which a worker may let go of what it holds
 # Not multiprocessing's own start, which runs the caller's main module again and so asks a guard of every script.
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv[2]); import unswayed.run.crew as w; w.serve(sys.argv[1])"
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
+    "import unswayed.run.process_pool as w; w.serve(sys.argv[1])"
+)
 
 
-class LocalCrew(Crew):
+class ProcessPool(WorkerPool):
     """Processes that each make the job's work once."""
 
     def __init__(self, job: Job, size: int, threads: int = 1) -> None:
@@ -220,15 +223,15 @@ class LocalCrew(Crew):
         except Exception as error:  # whatever it holds that only this process has
             raise UsageError(f"This can't be sent to worker processes: {error}. Use one worker.") from error
 
-    def _hire(self) -> Worker:
+    def _start_worker(self) -> Worker:
         return _Process(self._job)
 
-    def _hear(self, wait: bool) -> list[tuple[Worker, int, Any]]:
+    def _receive(self, wait: bool) -> list[tuple[Worker, int, Any]]:
         by_connection = {w.connection: w for w in self._workers if isinstance(w, _Process)}
         heard: list[tuple[Worker, int, Any]] = []
         for connection in _readable(list(by_connection), None if wait else 0):
             worker = by_connection[connection]
-            heard.append((worker, *worker.said()))
+            heard.append((worker, *worker.receive()))
         return heard
 
 
@@ -248,23 +251,23 @@ class _Process(Worker):
                 start_new_session=True,  # Ctrl-C is ours to handle, and its whole group can be ended
             )
         self.connection = Connection(ours.detach())
-        self._tell(job)
+        self._send_bytes(job)
 
     def send(self, ticket: Ticket) -> None:
-        self._tell(ForkingPickler.dumps((ticket.number, ticket.block)))
+        self._send_bytes(ForkingPickler.dumps((ticket.number, ticket.block)))
 
-    def _tell(self, message: Any) -> None:
+    def _send_bytes(self, message: Any) -> None:
         with suppress(BrokenPipeError, ConnectionResetError):  # it is dead, which is heard next
             self.connection.send_bytes(message)
 
-    def said(self) -> tuple[int, Any]:
+    def receive(self) -> tuple[int, Any]:
         try:
             number, result = self.connection.recv()
         except (EOFError, OSError):
-            return READY, Gone(self._death())
+            return READY, WorkerExit(self._exit_reason())
         return number, result
 
-    def _death(self) -> str:
+    def _exit_reason(self) -> str:
         with suppress(subprocess.TimeoutExpired):
             code = self._process.wait(_GRACE)
             return f"it was ended by {signal.Signals(-code).name}" if code < 0 else f"it ended with code {code}"
@@ -302,7 +305,7 @@ def serve(descriptor: str) -> None:
         return say(READY, Raised.of(error))
     say(READY, None)
     try:
-        _work_off(inbox, work, say, threads)
+        _do_blocks(inbox, work, say, threads)
     finally:
         work.close()
         collect_no_more()
@@ -319,11 +322,11 @@ def _listen(connection: Connection, inbox: queue.SimpleQueue[tuple[int, Any] | N
         os._exit(1)  # still at work on what nobody waits for
 
 
-def _work_off(
+def _do_blocks(
     inbox: queue.SimpleQueue[tuple[int, Any] | None], work: Work, say: Callable[[int, Any], None], threads: int
 ) -> None:
     def one(number: int, block: Any) -> None:
-        say(number, done(work, block))
+        say(number, do_block(work, block))
 
     if threads == 1:
         while (given := inbox.get()) is not None:

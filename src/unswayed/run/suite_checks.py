@@ -1,9 +1,13 @@
-"""Do the labels of a suite's variants hold? Counts, by operator, those that can be checked without people."""
+"""What can be counted of a suite without people: labels that do not hold, and variants that equal their example."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import chain, compress
+from operator import eq
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -94,3 +98,29 @@ def _values(example: Example, task: Task) -> Sequence[tuple[str, str]]:
 def _show(check: LabelCheck, variant: Variant, why: str) -> None:
     if len(check.shown) < SHOWN:
         check.shown.append(f"{variant.example_id}, draw {variant.draw}: {why}")
+
+
+class UnalteredCounts(NamedTuple):
+    """By operator or person: how many variants there are, and how many of them equal their example."""
+
+    made: dict[str, int]
+    unaltered: dict[str, int]  # without those that have none
+
+
+def count_unaltered(suite: Suite) -> UnalteredCounts:
+    made: Counter[str] = Counter()
+    same: Counter[str] = Counter()
+    parts = suite.lists("examples", "row", "inputs")
+    examples = chain.from_iterable(zip(*part, strict=True) for part in parts)
+    texts: dict[int, str] = {}
+    for rows, sources, varied in suite.lists("variants", "row", "source", "inputs"):
+        last = rows[-1]
+        if last not in texts:
+            texts = {row: text for row, text in texts.items() if row >= rows[0]}
+            for row, text in examples:
+                texts[row] = text
+                if row >= last:
+                    break
+        made.update(sources)
+        same.update(compress(sources, map(eq, varied, map(texts.get, rows))))
+    return UnalteredCounts(dict(made), dict(same))

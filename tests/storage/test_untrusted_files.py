@@ -9,7 +9,7 @@ import pytest
 
 from unswayed.base.errors import StoredFileError
 from unswayed.base.values import Example, Variant
-from unswayed.storage import suite as module, untrusted_files as outside, verified
+from unswayed.storage import suite as module, untrusted_files as outside
 from unswayed.storage.suite import Manifest, Suite, write_suite
 
 
@@ -87,8 +87,8 @@ def test_notes_of_somebody_else_count_for_nothing(tmp_path, monkeypatch):
 
 
 def test_notes_stay_few(tmp_path, monkeypatch):
-    monkeypatch.setattr(verified, "_MOST_BYTES", 400)
+    monkeypatch.setattr(outside, "_MOST_BYTES", 400)
     for i in range(100):
-        verified.note_down(b"%d" % i)
-        assert verified.is_noted(b"%d" % i)
+        outside.note_down(b"%d" % i)
+        assert outside.is_noted(b"%d" % i)
         assert (tmp_path / "mine/unswayed/verified").stat().st_size <= 400

@@ -8,9 +8,9 @@ from pathlib import Path
 from hypothesis import given, settings, strategies as st
 
 from unswayed.base.values import Example, Variant
+from unswayed.run.suite_checks import count_unaltered
 from unswayed.storage.parquet import ROWS_AT_ONCE
 from unswayed.storage.suite import Manifest, write_suite
-from unswayed.storage.unaltered import counts
 
 MANY = st.sampled_from([0, 0, 1, 2, ROWS_AT_ONCE - 1, ROWS_AT_ONCE + 1])
 
@@ -27,6 +27,6 @@ def test_each_variant_is_held_against_its_own_example(tmp_path_factory, given: l
     ]
     suite = write_suite(folder, Manifest(task="text", language="en"), lambda: examples, lambda: variants)
     of = {e.row: e.inputs for e in examples}
-    made, unaltered = counts(suite)
+    made, unaltered = count_unaltered(suite)
     assert made == Counter(v.source for v in variants)
     assert unaltered == Counter(v.source for v in variants if v.inputs == of[v.row])
