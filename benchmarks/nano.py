@@ -208,10 +208,10 @@ Curve = list[dict[str, Any]]  # after each round: Kendall on dev and on test, an
 
 def curve_of(folder: Path, name: str, model: str, seed: int, trials: Mapping[str, Any], test: list[Any]) -> Curve:
     """A fine-tuning on people's ratings, looked at after every round."""
-    from unswayed.papers.dialect.nano.corpus import Rating, judged
+    from unswayed.papers.dialect.nano.corpus import RatedCandidate, judged
     from unswayed.score import kendall
 
-    rated = [Rating(r["candidate"], r["reference"], "", "zh", r["score"]) for r in test]
+    rated = [RatedCandidate(r["candidate"], r["reference"], "", "zh", r["score"]) for r in test]
     people = np.array([rating.score for rating in rated])
     curve: Curve = []
 
@@ -219,7 +219,9 @@ def curve_of(folder: Path, name: str, model: str, seed: int, trials: Mapping[str
         success = {}
         for language, rows in trials.items():
             sides = [
-                network.scores([judged(Rating(row[side], row[0], "", language, 0.0), "reference") for row in rows])
+                network.scores(
+                    [judged(RatedCandidate(row[side], row[0], "", language, 0.0), "reference") for row in rows]
+                )
                 for side in (1, 2)
             ]
             success[language] = [int(a > b) for a, b in zip(*sides, strict=True)]

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from unswayed.collect.kinds import Delivery
 from unswayed.collect.kinds.retype import Retype, RetypeAnswer, RetypeItem
-from unswayed.collect.typing_log import Piece, distance, label, pieces, typing_errors, without_keys
+from unswayed.collect.typing_log import TypedPiece, distance, label, pieces, typing_errors, without_keys
 
 from .conftest import typing
 
@@ -44,12 +44,12 @@ def commit(text, spelled, hidden=False):
     ],
 )
 def test_known_errors(wanted, typed, spelled, expected):
-    assert label(wanted, Piece(typed, spelled)) == expected
+    assert label(wanted, TypedPiece(typed, spelled)) == expected
 
 
 def test_a_correction_inside_the_composition_is_not_an_error():
     log = [*commit("里程", "lichwng<<<eng"), *commit("很长", "henchang")]
-    assert pieces(log) == [Piece("里程", "licheng"), Piece("很长", "henchang")]
+    assert pieces(log) == [TypedPiece("里程", "licheng"), TypedPiece("很长", "henchang")]
     assert typing_errors("里程很长", log) == []
 
 
@@ -130,11 +130,11 @@ def test_letters_come_from_the_composition():
 
 def test_a_part_that_was_chosen_first_is_remembered_as_it_was_spelled():
     steps = compose("", "licheng", "licheng henchang", "历程henchang", "licheng henchang", "历程henchang", "历程很长")
-    assert pieces([*steps, {"e": "commit", "d": "历程很长"}]) == [Piece("历程很长", "lichenghenchang")]
+    assert pieces([*steps, {"e": "commit", "d": "历程很长"}]) == [TypedPiece("历程很长", "lichenghenchang")]
 
 
 def test_a_very_long_answer_is_labelled():
-    assert label("里" * 3000, Piece("历" * 3000, "li" * 3000)) == ("Full", "WrongSelection")
+    assert label("里" * 3000, TypedPiece("历" * 3000, "li" * 3000)) == ("Full", "WrongSelection")
 
 
 def test_distance_is_by_sound():

@@ -33,10 +33,10 @@ def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: in
     from pathlib import Path
 
     from unswayed.collect import key_file
-    from unswayed.papers.nature.survey import Design, make_survey, write_survey
+    from unswayed.papers.nature.survey import SurveyDesign, make_survey, write_survey
     from unswayed.storage.suite import Suite
 
-    survey = make_survey([(path, Suite(path)) for path in suites], Design(per_operator, controls, groups, seed))
+    survey = make_survey([(path, Suite(path)) for path in suites], SurveyDesign(per_operator, controls, groups, seed))
     write_survey(survey, to)
     altered = sum(not key.control for key in survey.keys)
     click.echo(f"{altered} altered utterances and {len(survey.keys) - altered} controls in {to}", err=True)

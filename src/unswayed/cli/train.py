@@ -135,10 +135,10 @@ def pair(data: str, inputs: tuple[str, ...], gold: str | None, overwrite: bool, 
       unswayed run suite/ --system model/ -o run/
     """
     from unswayed.data import ReadOptions, read_examples
-    from unswayed.papers.readin.pair import Pair
+    from unswayed.papers.readin.pair import PairClassifier
 
     options = ReadOptions(task="classify", input=inputs, gold=gold)
-    Pair.train(read_examples(data, options), progress=True).save(Path(to), overwrite)
+    PairClassifier.train(read_examples(data, options), progress=True).save(Path(to), overwrite)
     _trained(to)
 
 
@@ -198,10 +198,10 @@ def reader(data: str, seed: int, overwrite: bool, to: str) -> None:
       unswayed run suite/ --system model/ -o run/
     """
     from unswayed.data import ReadOptions, read_examples
-    from unswayed.papers.readin.answer_finder import Reader
+    from unswayed.papers.readin.answer_finder import AnswerFinder
 
     examples = read_examples(data, ReadOptions(task="qa"))
-    Reader.train(examples, seed=seed, progress=True).save(Path(to), overwrite)
+    AnswerFinder.train(examples, seed=seed, progress=True).save(Path(to), overwrite)
     _trained(to)
 
 

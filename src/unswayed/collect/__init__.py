@@ -9,7 +9,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
     {
         "collect.export": "answers_of",
         "collect.items": "key_file write_items",
-        "collect.kinds": "Kind",
+        "collect.kinds": "TaskKind",
         "collect.kinds.labels": "Slot",
         "collect.study": "PeopleStudy read_study study_template",
     },

@@ -15,7 +15,7 @@ from starlette.responses import FileResponse, Response
 from unswayed.collect import owner
 from unswayed.collect.backends import Transaction
 from unswayed.collect.export import answers_of
-from unswayed.collect.kinds import Kind
+from unswayed.collect.kinds import TaskKind
 from unswayed.collect.kinds.read_aloud import audio_file
 from unswayed.collect.people import note, pseudonyms
 from unswayed.collect.records import Filter, answers_listed, decisions, item_records, people_records
@@ -209,7 +209,7 @@ def _overview(tx: Transaction, study: PeopleStudy) -> dict[str, Any]:
     }
 
 
-def _answer(tx: Transaction, kind: Kind, person: str, item: str) -> dict[str, Any] | None:
+def _answer(tx: Transaction, kind: TaskKind, person: str, item: str) -> dict[str, Any] | None:
     sql = (
         "SELECT w.content, w.flags, w.live, w.correct, w.taken, w.received, w.shown, i.content "
         "FROM work w JOIN items i ON i.id = w.item WHERE w.person = ? AND w.item = ? AND w.content IS NOT NULL"

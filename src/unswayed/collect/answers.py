@@ -9,7 +9,7 @@ import msgspec
 from unswayed.base.values import Json
 from unswayed.collect.assign import AlreadyAnswered, NotYours, Person, claim_again, draft_of, free, remark
 from unswayed.collect.backends import Transaction
-from unswayed.collect.kinds import Delivery, Flag, Kind
+from unswayed.collect.kinds import Delivery, Flag, TaskKind
 from unswayed.collect.study import Assign, as_json
 
 MAX_DRAFT = 50_000  # events of an attempt
@@ -57,7 +57,7 @@ def _attempts(tx: Transaction, item: str, person: str) -> int:
 
 
 def take_answer(
-    tx: Transaction, person: Person, item: str, facts: Json, log: list[dict[str, Json]], rules: Assign, kind: Kind,
+    tx: Transaction, person: Person, item: str, facts: Json, log: list[dict[str, Json]], rules: Assign, kind: TaskKind,
     now: float, comment: str = "", attempt: int | None = None,
 ) -> Receipt:  # fmt: skip
     """Keeps an answer. It counts unless a flag says otherwise, or the item went to somebody else meanwhile."""
@@ -131,7 +131,7 @@ def _go_on(tx: Transaction, person: Person, item: str, rules: Assign, now: float
 
 
 def _settle(
-    tx: Transaction, person: Person, item: str, live: bool, flags: list[Flag], rules: Assign, kind: Kind,
+    tx: Transaction, person: Person, item: str, live: bool, flags: list[Flag], rules: Assign, kind: TaskKind,
     ordinary: bool, now: float,
 ) -> bool:  # fmt: skip
     """Keeps or gives back the unit's places, and says whether the answer counts."""

@@ -16,7 +16,7 @@ from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Json
 from unswayed.collect.backends import Transaction
-from unswayed.collect.kinds import Kind
+from unswayed.collect.kinds import TaskKind
 from unswayed.collect.study import Assign, as_json
 
 BEFORE = ("training", "qualification")  # phases whose items come before the tasks, in this order
@@ -80,7 +80,7 @@ def person_of(tx: Transaction, token: str) -> Person | None:
     return None
 
 
-def next_items(tx: Transaction, person: Person, rules: Assign, kind: Kind, now: float) -> list[Lease]:
+def next_items(tx: Transaction, person: Person, rules: Assign, kind: TaskKind, now: float) -> list[Lease]:
     """The items of the page that the person has, or of their next one; none where there is nothing for them now."""
     expire(tx, now)
     held = _held(tx, person)
@@ -109,7 +109,7 @@ def next_items(tx: Transaction, person: Person, rules: Assign, kind: Kind, now: 
     return [_lease(tx, item, person) for item in page]
 
 
-def next_item(tx: Transaction, person: Person, rules: Assign, kind: Kind, now: float) -> Lease | None:
+def next_item(tx: Transaction, person: Person, rules: Assign, kind: TaskKind, now: float) -> Lease | None:
     """The first item of the person's page."""
     return next(iter(next_items(tx, person, rules, kind, now)), None)
 
@@ -201,7 +201,7 @@ def _open_item(tx: Transaction, person: Person, rules: Assign) -> str | None:
     return str(first[0][0])
 
 
-def _take(tx: Transaction, item: str, person: Person, rules: Assign, kind: Kind, now: float, live: bool) -> None:
+def _take(tx: Transaction, item: str, person: Person, rules: Assign, kind: TaskKind, now: float, live: bool) -> None:
     """Leases every item of the unit that the person has not answered; their answers to the others count again."""
     sql = (
         "SELECT i.id, i.content FROM items i JOIN parts p ON p.item = i.id "
@@ -249,7 +249,7 @@ def _claim(tx: Transaction, item: str, stratum: str) -> None:
     tx.run("UPDATE strata SET live = live + 1 WHERE name = ?", stratum)
 
 
-def claim_again(tx: Transaction, person: Person, item: str, rules: Assign, kind: Kind, now: float) -> bool:
+def claim_again(tx: Transaction, person: Person, item: str, rules: Assign, kind: TaskKind, now: float) -> bool:
     """Takes back the places of a unit whose lease had run out, if nobody took them."""
     if not _still_free(tx, person.stratum, item, rules):
         return False

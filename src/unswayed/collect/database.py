@@ -16,7 +16,7 @@ from unswayed.collect.backends import (
     OWNER_ONLY,
     SEEN,
     Backend,
-    Connection,
+    DatabaseConnection,
     Postgres,
     Sqlite,
     Transaction,
@@ -46,7 +46,7 @@ class Database:
             raise
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._local = threading.local()
-        self._readers: list[Connection] = []
+        self._readers: list[DatabaseConnection] = []
         self._closed = False
         self._writer = threading.Thread(target=self._work, name="unswayed-writer", daemon=True)
         self._writer.start()
@@ -76,9 +76,9 @@ class Database:
             with suppress(Exception):  # where it is lost, the next transaction begins with another
                 connection.rollback()
 
-    def _reader(self) -> Connection:
+    def _reader(self) -> DatabaseConnection:
         """This thread's connection, in a transaction; made anew where it was lost."""
-        connection: Connection | None = getattr(self._local, "connection", None)
+        connection: DatabaseConnection | None = getattr(self._local, "connection", None)
         if connection is not None:
             try:
                 connection.begin(write=False)

@@ -17,7 +17,7 @@ from unswayed.base.values import Json
 from unswayed.collect.applied import keep_revision
 from unswayed.collect.backends import Transaction
 from unswayed.collect.database import Database, open_database
-from unswayed.collect.kinds import Kind, kinds
+from unswayed.collect.kinds import TaskKind, kinds
 from unswayed.collect.owner import new_password, set_password
 from unswayed.collect.people import set_fact
 from unswayed.collect.study import PeopleStudy, as_json, study_template
@@ -61,7 +61,7 @@ def entries(study: PeopleStudy) -> list[Entry]:
     return [*_before(study, kind, {entry.id for entry in items}), *(entry for unit in units for entry in unit)]
 
 
-def _units(kind: Kind, items: Sequence[Entry]) -> list[list[Entry]]:
+def _units(kind: TaskKind, items: Sequence[Entry]) -> list[list[Entry]]:
     """The items by unit. A unit that is shown on one page has no more items than go on a page."""
     most = kind.on_a_page()
     found: dict[tuple[str, ...], list[Entry]] = {}
@@ -74,7 +74,7 @@ def _units(kind: Kind, items: Sequence[Entry]) -> list[list[Entry]]:
     return [[entry._replace(unit=own[0].id) for entry in own] for own in chunks]
 
 
-def _before(study: PeopleStudy, kind: Kind, taken: set[str]) -> Iterator[Entry]:
+def _before(study: PeopleStudy, kind: TaskKind, taken: set[str]) -> Iterator[Entry]:
     """The items of training and qualification, each with its right answer."""
     for phase, declared in (("training", study.training), ("qualification", study.qualification)):
         if declared is None:
@@ -100,7 +100,7 @@ def entries_from(study: PeopleStudy, place: Path) -> list[Entry]:
     return [entry for unit in _units(kind, items) for entry in unit]
 
 
-def suite_entries(kind: type[Kind], place: Path, fields: Sequence[str] = (), study: str = "") -> Iterator[Entry]:
+def suite_entries(kind: type[TaskKind], place: Path, fields: Sequence[str] = (), study: str = "") -> Iterator[Entry]:
     """The items that a suite gives for this kind of task; each is pinned to the suite by its content id."""
     suite = Suite(place)
     chosen = tuple(fields) or suite.task.varied
@@ -173,7 +173,7 @@ def _groups(items: Path) -> tuple[list[str], int]:
     return sorted(name for name in ordinary if name), every
 
 
-def _from_lines(study: PeopleStudy, kind: Kind, place: Path) -> Iterator[Entry]:
+def _from_lines(study: PeopleStudy, kind: TaskKind, place: Path) -> Iterator[Entry]:
     keys = _keys(place)
     seen: set[str] = set()
     for row, facts in read_json_lines(place, dict[str, Json]):

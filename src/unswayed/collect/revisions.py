@@ -14,7 +14,7 @@ from unswayed.base.values import Json
 from unswayed.collect.applied import applied, facts_of, keep_revision
 from unswayed.collect.backends import Transaction, tables_about
 from unswayed.collect.items import Entry, entries, entries_from, insert_items
-from unswayed.collect.kinds import Kind
+from unswayed.collect.kinds import TaskKind
 from unswayed.collect.people import note
 from unswayed.collect.study import PeopleStudy, as_json
 
@@ -22,7 +22,7 @@ _SPOILS = ("question",)  # options of which an earlier answer says nothing once 
 ADDED = "added"  # in the origin of an item that the owner added to a study in its console
 
 
-class Change(NamedTuple):
+class StudyChange(NamedTuple):
     """One difference. `refused` says why it can't be made, where it can't."""
 
     what: str
@@ -31,17 +31,17 @@ class Change(NamedTuple):
     refused: str = ""
 
 
-def changes(tx: Transaction, study: PeopleStudy, items: Sequence[Entry]) -> list[Change]:
+def changes(tx: Transaction, study: PeopleStudy, items: Sequence[Entry]) -> list[StudyChange]:
     """What applying a study would change."""
     before = facts_of(applied(tx, study))
     found = [
-        Change(name, _short(old), _short(new), _refusal(tx, study, name, old, new))
+        StudyChange(name, _short(old), _short(new), _refusal(tx, study, name, old, new))
         for name, old, new in _differences(before, facts_of(study))
     ]
     return [*found, *(change for change, _ in _item_changes(tx, study, items))]
 
 
-def apply(tx: Transaction, study: PeopleStudy) -> list[Change]:
+def apply(tx: Transaction, study: PeopleStudy) -> list[StudyChange]:
     """Makes the changes; returns them. Where one is refused, none is made."""
     items = entries(study)
     found = changes(tx, study, items)
@@ -121,7 +121,7 @@ def _refusal(tx: Transaction, study: PeopleStudy, name: str, old: Json, new: Jso
     return ""
 
 
-def _still_valid(tx: Transaction, kind: Kind) -> str:
+def _still_valid(tx: Transaction, kind: TaskKind) -> str:
     """Every answer that there is must be possible under the new options."""
     sql = (
         "SELECT w.content, i.content, w.shown FROM work w JOIN items i ON i.id = w.item "
@@ -137,7 +137,7 @@ def _still_valid(tx: Transaction, kind: Kind) -> str:
     return f"{wrong:,} answers would no longer be possible." if wrong else ""
 
 
-def _item_changes(tx: Transaction, study: PeopleStudy, items: Sequence[Entry]) -> Iterator[tuple[Change, Any]]:
+def _item_changes(tx: Transaction, study: PeopleStudy, items: Sequence[Entry]) -> Iterator[tuple[StudyChange, Any]]:
     """Items that are new, gone or changed, each with the function that makes the change."""
     stored = {
         id: (content, gold, only_for, origin)
@@ -146,14 +146,14 @@ def _item_changes(tx: Transaction, study: PeopleStudy, items: Sequence[Entry]) -
     touched = {item for (item,) in tx.rows("SELECT DISTINCT item FROM work")}
     new = _units_of_their_own([entry for entry in items if entry.id not in stored])
     if new:
-        change = Change("items", f"{len(stored):,}", f"{len(new):,} new: {_some([entry.id for entry in new])}")
+        change = StudyChange("items", f"{len(stored):,}", f"{len(new):,} new: {_some([entry.id for entry in new])}")
         yield change, lambda: insert_items(tx, study, new)
     given = {entry.id: entry for entry in items}
     gone = [id for id, (*_, origin) in stored.items() if id not in given and ADDED not in msgspec.json.decode(origin)]
     if gone:
         answered = [id for id in gone if id in touched]
         why = f"people have answered {_some(answered)}." if answered else ""
-        yield Change("items", f"without: {_some(gone)}", "", why), lambda: _remove(tx, gone)
+        yield StudyChange("items", f"without: {_some(gone)}", "", why), lambda: _remove(tx, gone)
     for id, (content, gold, only_for, _) in stored.items():
         if id not in given:
             continue
@@ -165,9 +165,9 @@ def _item_changes(tx: Transaction, study: PeopleStudy, items: Sequence[Entry]) -
             after = (
                 as_json(entry.content) if as_json(entry.content) != content else f"gold {wanted}, for {entry.only_for}"
             )
-            yield Change(f"item {id}", _short(before), _short(after), why), lambda e=entry: _rewrite(tx, study, e)
+            yield StudyChange(f"item {id}", _short(before), _short(after), why), lambda e=entry: _rewrite(tx, study, e)
         elif wanted != gold:
-            yield Change(f"gold of {id}", _short(gold), _short(wanted)), lambda e=entry: _regold(tx, study, e)
+            yield StudyChange(f"gold of {id}", _short(gold), _short(wanted)), lambda e=entry: _regold(tx, study, e)
 
 
 def _units_of_their_own(new: Sequence[Entry]) -> list[Entry]:

@@ -13,7 +13,7 @@ import msgspec
 from unswayed.base.errors import DataError, StoredFileError, UnknownName
 from unswayed.base.ids import content_id
 from unswayed.base.values import Json
-from unswayed.collect.kinds import Kind, kinds
+from unswayed.collect.kinds import TaskKind, kinds
 from unswayed.collect.words import languages, words
 from unswayed.storage.untrusted_files import read_bounded
 
@@ -43,7 +43,7 @@ class Arrive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     frames: tuple[str, ...] = ()  # hosts that may show the study in a frame, such as https://www.mturk.com
 
 
-class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PersonQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What people are asked about themselves. `ranges` are the strata of a number, with their bounds."""
 
     name: str
@@ -126,7 +126,7 @@ class PeopleStudy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     database: str = ""
     items: Items
     arrive: Arrive = Arrive()
-    questions: tuple[Question, ...] = ()
+    questions: tuple[PersonQuestion, ...] = ()
     instructions: Text = ""
     training: Before | None = None
     qualification: Before | None = None
@@ -145,12 +145,12 @@ class PeopleStudy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         return content_id(self.consent)
 
     @property
-    def asked(self) -> tuple[Question, ...]:
+    def asked(self) -> tuple[PersonQuestion, ...]:
         """The questions about the person: the study's, or the one that its kind of task always asks."""
         about = kinds.get(self.kind).about
         if self.questions or not about:
             return self.questions
-        return (Question(name=about, text={code: words(code)[f"about_{about}"] for code in languages()}),)
+        return (PersonQuestion(name=about, text={code: words(code)[f"about_{about}"] for code in languages()}),)
 
     @property
     def folder(self) -> Path:
@@ -163,7 +163,7 @@ class PeopleStudy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             return self.database
         return str(self.folder / (self.database or f"{Path(self.file).stem}.sqlite"))
 
-    def make_kind(self) -> Kind:
+    def make_kind(self) -> TaskKind:
         return kinds.get(self.kind)(self.options, self.language)
 
 

@@ -91,20 +91,20 @@ class TypingError(msgspec.Struct, frozen=True):
     cause: Cause | None = None
 
 
-class Piece(msgspec.Struct, frozen=True):
+class TypedPiece(msgspec.Struct, frozen=True):
     """What one commit added, and the letters whose keys went down for it."""
 
     text: str
     keys: str
 
 
-def pieces(log: Log) -> list[Piece]:
+def pieces(log: Log) -> list[TypedPiece]:
     """The commits of a log with the letters that were typed for them.
 
     The letters are those that the composition showed. Where it showed none, they are the keys that went down, or, if an
     input method hides that, the keys that came up.
     """
-    found: list[Piece] = []
+    found: list[TypedPiece] = []
     keys: list[str] = []
     down: set[str] = set()
     shown = _Composition()
@@ -120,7 +120,7 @@ def pieces(log: Log) -> list[Piece]:
         elif event.get("e") == "compose":
             shown.show(str(event.get("d", "")))
         elif event.get("e") == "commit":
-            found.append(Piece(str(event.get("d", "")), shown.letters or "".join(keys)))
+            found.append(TypedPiece(str(event.get("d", "")), shown.letters or "".join(keys)))
             keys, shown = [], _Composition()
     return found
 
@@ -186,7 +186,7 @@ def _borders(text: str, typed: str) -> list[int]:
     return borders
 
 
-def label(wanted: str, piece: Piece, context: Sequence[tuple[str, ...]] = ()) -> tuple[Habit | None, Cause | None]:
+def label(wanted: str, piece: TypedPiece, context: Sequence[tuple[str, ...]] = ()) -> tuple[Habit | None, Cause | None]:
     """READIN's two labels of one wrong commit. `context` is how each character is read where it stands.
 
     Keys that spell a character by a reading which it has only elsewhere may be a slip or another way to find it: no

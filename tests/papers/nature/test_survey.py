@@ -13,7 +13,7 @@ import pytest
 from unswayed.base.errors import DataError, NothingEvaluated, UsageError
 from unswayed.base.values import Example
 from unswayed.papers.nature.acceptance import read_acceptance
-from unswayed.papers.nature.survey import Design, Survey, make_survey, write_survey
+from unswayed.papers.nature.survey import Survey, SurveyDesign, make_survey, write_survey
 from unswayed.run.making import make_suite
 from unswayed.stats import Resampling
 from unswayed.storage.suite import Suite
@@ -38,7 +38,7 @@ def suites(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Suite]]:
 
 
 def test_items_are_balanced_and_controls_go_to_every_group(suites: list[tuple[str, Suite]]) -> None:
-    survey = make_survey(suites, Design(per_operator=12, controls=6, groups=2))
+    survey = make_survey(suites, SurveyDesign(per_operator=12, controls=6, groups=2))
     keys = {key.id: key for key in survey.keys}
     altered = [key for key in keys.values() if not key.control]
     assert Counter((key.operator, key.suite) for key in altered) == {(o, s): 4 for o in OPERATORS for s, _ in suites}
@@ -52,21 +52,21 @@ def test_items_are_balanced_and_controls_go_to_every_group(suites: list[tuple[st
 
 
 def test_what_does_not_divide_is_spread(suites: list[tuple[str, Suite]]) -> None:
-    survey = make_survey(suites, Design(per_operator=4, controls=2, groups=1))
+    survey = make_survey(suites, SurveyDesign(per_operator=4, controls=2, groups=1))
     assert Counter(key.operator for key in survey.keys) == {**dict.fromkeys(OPERATORS, 4), None: 2}
     assert Counter(key.suite for key in survey.keys if not key.control) == {name: 4 for name, _ in suites}
 
 
 def test_an_operator_that_not_all_suites_have(suites: list[tuple[str, Suite]], tmp_path: Path) -> None:
     other = make_suite(list(suites[0][1].examples()), ["keyboard/misspell"], to=tmp_path / "other")
-    survey = make_survey([*suites, ("other", other)], Design(per_operator=6, controls=4))
+    survey = make_survey([*suites, ("other", other)], SurveyDesign(per_operator=6, controls=4))
     counts = Counter((key.operator, key.suite) for key in survey.keys if not key.control)
     assert counts["keyboard/misspell", "other"] == 6
     assert counts["keyboard/adjacent", "one"] == 2
 
 
 def test_people_see_the_labels_and_nothing_else(suites: list[tuple[str, Suite]], tmp_path: Path) -> None:
-    survey = make_survey(suites, Design(per_operator=3, controls=3))
+    survey = make_survey(suites, SurveyDesign(per_operator=3, controls=3))
     write_survey(survey, tmp_path / "items.jsonl")
     shown = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     assert all(set(item) == {"group", "id", "utterance", "marked", "slots", "intent"} for item in shown)
@@ -80,12 +80,12 @@ def test_people_see_the_labels_and_nothing_else(suites: list[tuple[str, Suite]],
 
 def test_the_seed_decides(suites: list[tuple[str, Suite]]) -> None:
     assert make_survey(suites) == make_survey(suites)
-    assert make_survey(suites, Design(seed=1)) != make_survey(suites)
+    assert make_survey(suites, SurveyDesign(seed=1)) != make_survey(suites)
 
 
 def test_too_little_is_told(suites: list[tuple[str, Suite]], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"one has utterances for only \d+ of 20 keyboard/adjacent|of 20 spoken"):
-        make_survey(suites, Design(per_operator=60))
+        make_survey(suites, SurveyDesign(per_operator=60))
     other = make_suite([{"text": "a b", "label": "x"}], OPERATORS, language="en", to=tmp_path / "c")
     with pytest.raises(UsageError, match="of the task classify"):
         make_survey([("c", other)])
@@ -111,7 +111,7 @@ def answers(survey: Survey, path: Path, people: int = 3, careless: bool = False)
 
 
 def test_answers_become_acceptance(suites: list[tuple[str, Suite]], tmp_path: Path) -> None:
-    survey = make_survey(suites, Design(per_operator=12, controls=6))
+    survey = make_survey(suites, SurveyDesign(per_operator=12, controls=6))
     write_survey(survey, tmp_path / "items.jsonl")
     answers(survey, tmp_path / "a.jsonl", careless=True)
     found = read_acceptance(tmp_path / "a.jsonl", tmp_path / "items.jsonl", settings=QUICK)
@@ -134,7 +134,7 @@ def test_answers_become_acceptance(suites: list[tuple[str, Suite]], tmp_path: Pa
 
 def test_intervals_resample_items(suites: list[tuple[str, Suite]], tmp_path: Path) -> None:
     """Half of the items are accepted by all: the interval is that of 36 items, however many people answer."""
-    survey = make_survey(suites, Design(per_operator=12, controls=0, groups=1))
+    survey = make_survey(suites, SurveyDesign(per_operator=12, controls=0, groups=1))
     write_survey(survey, tmp_path / "items.jsonl")
     rows = answers(survey, tmp_path / "a.jsonl", people=20)
     good = {item.id for item in survey.items[::2]}
@@ -148,7 +148,7 @@ def test_intervals_resample_items(suites: list[tuple[str, Suite]], tmp_path: Pat
 
 
 def test_open_answers_are_missing_and_bad_ones_are_named(suites: list[tuple[str, Suite]], tmp_path: Path) -> None:
-    survey = make_survey(suites, Design(per_operator=3, controls=3, groups=1))
+    survey = make_survey(suites, SurveyDesign(per_operator=3, controls=3, groups=1))
     items, file = tmp_path / "items.jsonl", tmp_path / "a.jsonl"
     write_survey(survey, items)
     first = survey.items[0].id

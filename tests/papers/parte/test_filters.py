@@ -14,7 +14,7 @@ from unswayed.base.errors import DataError, NothingEvaluated, UsageError
 from unswayed.base.values import Example, Variant
 from unswayed.papers.parte import filters
 from unswayed.papers.parte.building import build_suite, candidates_of, entails_by, filter_suite
-from unswayed.papers.parte.filters import Candidate, Rating, filtered
+from unswayed.papers.parte.filters import Paraphrase, Rating, filtered
 from unswayed.papers.parte.ratings import read_ratings
 from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.systems.callable import CallableSystem
@@ -48,8 +48,8 @@ def test_texts_that_count_as_the_same() -> None:
     assert jaccard("怎么还款", "怎么还花呗") == 3 / 6
 
 
-def candidate(text: str, original: str = "the old cat sat down", draw: int = 0, row: int = 0) -> Candidate:
-    return Candidate(row, str(row), "premise", original, text, "x", draw)
+def candidate(text: str, original: str = "the old cat sat down", draw: int = 0, row: int = 0) -> Paraphrase:
+    return Paraphrase(row, str(row), "premise", original, text, "x", draw)
 
 
 def test_steps_and_their_counts() -> None:

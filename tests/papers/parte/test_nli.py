@@ -21,8 +21,8 @@ from unswayed.systems.system import Failed
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 
 from unswayed.lab.training.models import TrainingSettings  # noqa: E402
-from unswayed.papers.parte.models import Bilstm, Bow  # noqa: E402
-from unswayed.papers.parte.networks import Bow as BowNetwork  # noqa: E402
+from unswayed.papers.parte.models import NliBilstm, NliBow  # noqa: E402
+from unswayed.papers.parte.networks import BowPairNetwork  # noqa: E402
 
 ANIMALS, TOOLS = ["cat", "dog", "cow", "hen", "fox", "pig"], ["saw", "axe", "drill", "file", "plane", "lathe"]
 
@@ -53,8 +53,8 @@ def pairs(words: list[str]) -> list[Example]:
 LEARNT, ASKED = pairs(ANIMALS[:4] + TOOLS[:4]), pairs(ANIMALS[4:] + TOOLS[4:])
 
 
-@pytest.mark.parametrize(("model", "options"), [(Bow, {}), (Bilstm, {"hidden": 8, "layers": 1})])
-def test_unseen_words_are_understood_by_their_vectors(model: type[Bow], options: dict, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("model", "options"), [(NliBow, {}), (NliBilstm, {"hidden": 8, "layers": 1})])
+def test_unseen_words_are_understood_by_their_vectors(model: type[NliBow], options: dict, tmp_path: Path) -> None:
     options = {"epochs": 60, "patience": 20, "batch_size": 8, "lr": 0.01, **options}
     system = model.train(LEARNT, LEARNT, vectors=vectors_file(tmp_path), to=tmp_path / "model", **options)
     answers = system.predict([e.inputs for e in ASKED])
@@ -70,7 +70,7 @@ def test_unseen_words_are_understood_by_their_vectors(model: type[Bow], options:
 
 def test_the_layers_see_what_the_paper_says(tmp_path: Path) -> None:
     vectors = Vectors.read(vectors_file(tmp_path), [["cat", "axe"]])
-    network = BowNetwork(vectors, 2, TrainingSettings(dropout=0.0))
+    network = BowPairNetwork(vectors, 2, TrainingSettings(dropout=0.0))
     seen = []
     network.judge.register_forward_hook(lambda module, given, out: seen.append(given[0]))
     cat, axe = ([network.vectors.find(word) + 2] for word in ("cat", "axe"))
@@ -84,7 +84,7 @@ def test_the_layers_see_what_the_paper_says(tmp_path: Path) -> None:
 
 def test_the_same_each_time_and_another_with_another_seed(tmp_path: Path) -> None:
     file = vectors_file(tmp_path, header=True)
-    made = [Bow.train(LEARNT, vectors=file, epochs=2, seed=seed).identity for seed in (1, 1, 2)]
+    made = [NliBow.train(LEARNT, vectors=file, epochs=2, seed=seed).identity for seed in (1, 1, 2)]
     assert made[0] == made[1] != made[2]
 
 
@@ -102,7 +102,7 @@ Bow.train(LEARNT, LEARNT, vectors=sys.argv[1], to=sys.argv[2], epochs={epochs}, 
 def test_a_killed_training_goes_on(tmp_path: Path) -> None:
     file, epochs = vectors_file(tmp_path), 60
     options = {"vectors": file, "epochs": epochs, "patience": 999, "lr": 1e-5}
-    whole = Bow.train(LEARNT, LEARNT, to=tmp_path / "whole", **options)
+    whole = NliBow.train(LEARNT, LEARNT, to=tmp_path / "whole", **options)
     command = [sys.executable, "-c", KILLED.format(here=str(Path(__file__).parent), epochs=epochs), file]
     process = subprocess.Popen([*map(str, command), str(tmp_path / "killed")])
     checkpoint = tmp_path / "killed/training.safetensors"
@@ -110,7 +110,7 @@ def test_a_killed_training_goes_on(tmp_path: Path) -> None:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    assert Bow.train(LEARNT, LEARNT, to=tmp_path / "killed", **options).identity == whole.identity
+    assert NliBow.train(LEARNT, LEARNT, to=tmp_path / "killed", **options).identity == whole.identity
     assert not checkpoint.exists()
 
 
@@ -150,11 +150,11 @@ def test_words_are_cut_as_vectors_have_them() -> None:
 def test_wrong_use(tmp_path: Path) -> None:
     file = vectors_file(tmp_path)
     with pytest.raises(DataError, match="needs the texts premise and hypothesis"):
-        Bow.train([Example(0, "0", {"text": "x"}, "yes")], vectors=file)
+        NliBow.train([Example(0, "0", {"text": "x"}, "yes")], vectors=file)
     with pytest.raises(UsageError, match="no examples"):
-        Bow.train([], vectors=file)
+        NliBow.train([], vectors=file)
     with pytest.raises(UsageError, match="no option 'hiden'. Did you mean 'hidden'"):
-        Bow.train(LEARNT, vectors=file, hiden=3)
+        NliBow.train(LEARNT, vectors=file, hiden=3)
 
 
 @pytest.mark.slow

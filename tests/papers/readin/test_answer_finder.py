@@ -10,7 +10,7 @@ from unswayed.base.errors import UsageError
 from unswayed.base.task import task_named
 from unswayed.base.values import Example
 from unswayed.data import read_examples
-from unswayed.papers.readin.answer_finder import Reader, Reading
+from unswayed.papers.readin.answer_finder import AnswerFinder, Reading
 from unswayed.papers.readin.scores import CmrcF1
 from unswayed.systems.system import Failed
 
@@ -31,16 +31,16 @@ def examples(count: int = 24) -> list[Example]:
 
 
 def test_learns_from_some_and_answers_others() -> None:
-    model = Reader.train(examples()[:18])
+    model = AnswerFinder.train(examples()[:18])
     outputs = model.predict([e.inputs for e in examples()[18:]])
     assert list(outputs) == [e.gold["answers"][0]["text"] for e in examples()[18:]]
 
 
 def test_same_data_and_seed_same_model_also_after_saving(tmp_path: Path) -> None:
-    model = Reader.train(examples(8), epochs=1)
-    assert Reader.train(examples(8), epochs=1).identity == model.identity
-    assert Reader.train(examples(8), epochs=1, seed=1).identity != model.identity
-    assert Reader.load(model.save(tmp_path / "model")).identity == model.identity
+    model = AnswerFinder.train(examples(8), epochs=1)
+    assert AnswerFinder.train(examples(8), epochs=1).identity == model.identity
+    assert AnswerFinder.train(examples(8), epochs=1, seed=1).identity != model.identity
+    assert AnswerFinder.load(model.save(tmp_path / "model")).identity == model.identity
 
 
 @settings(deadline=None)
@@ -51,7 +51,7 @@ def test_an_answer_stands_in_the_context_whatever_it_is(question: str, context: 
     assert answer in context
 
 
-def _sample(cache: list[Reader] = []) -> Reader:  # noqa: B006
+def _sample(cache: list[AnswerFinder] = []) -> AnswerFinder:  # noqa: B006
     if not cache:
         cache.append(reader())
     return cache[0]
@@ -64,7 +64,7 @@ def test_words_and_numbers_are_not_cut() -> None:
 
 def test_what_can_not_be_learnt_from_is_named() -> None:
     with pytest.raises(UsageError, match="'classify'"):
-        Reader.train(examples(), task="classify")
+        AnswerFinder.train(examples(), task="classify")
     [failed] = _sample().predict([{"question": "what?"}])
     assert isinstance(failed, Failed)
 
@@ -74,7 +74,7 @@ def test_reads_chinese_wikipedia_a_little() -> None:
     if not CMRC.exists():
         pytest.skip(f"needs CMRC2018's trial set as {CMRC}")
     rows = list(read_examples(CMRC))
-    model, held = Reader.train(rows[:400], epochs=1), rows[850:]
+    model, held = AnswerFinder.train(rows[:400], epochs=1), rows[850:]
     assert not {e.inputs["context"] for e in rows[:400]} & {e.inputs["context"] for e in held}
     outputs = model.predict([e.inputs for e in held])
     scores = [CmrcF1().item(o, e.gold, task_named("qa")) for o, e in zip(outputs, held, strict=True)]

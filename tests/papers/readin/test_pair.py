@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from unswayed.base.errors import UsageError
 from unswayed.base.values import Example
 from unswayed.data import read_examples
-from unswayed.papers.readin.pair import Pair, pair_features, train_logistic
+from unswayed.papers.readin.pair import PairClassifier, pair_features, train_logistic
 from unswayed.systems.system import Failed
 
 AFQMC = Path(__file__).parents[3].parent / "shared/data/readin/afqmc_keyboard"
@@ -29,10 +29,10 @@ def examples(count: int = 60) -> list[Example]:
 
 
 def test_learns_what_it_is_shown_and_is_the_same_again() -> None:
-    model = Pair.train(examples())
+    model = PairClassifier.train(examples())
     outputs = model.predict([e.inputs for e in examples()])
     assert sum(o == e.gold for o, e in zip(outputs, examples(), strict=True)) >= 57
-    assert Pair.train(examples()).identity == model.identity != Pair.train(examples(58)).identity
+    assert PairClassifier.train(examples()).identity == model.identity != PairClassifier.train(examples(58)).identity
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
@@ -41,8 +41,8 @@ def test_the_texts_may_change_places(a: str, b: str) -> None:
 
 
 def test_saved_and_loaded_is_the_same(tmp_path: Path) -> None:
-    model = Pair.train(examples())
-    loaded = Pair.load(model.save(tmp_path / "model"))
+    model = PairClassifier.train(examples())
+    loaded = PairClassifier.load(model.save(tmp_path / "model"))
     assert (loaded.identity, loaded.card.fields) == (model.identity, ("a", "b"))
     batch = [e.inputs for e in examples()]
     assert list(loaded.predict(batch)) == list(model.predict(batch))
@@ -50,9 +50,9 @@ def test_saved_and_loaded_is_the_same(tmp_path: Path) -> None:
 
 def test_needs_two_texts() -> None:
     with pytest.raises(UsageError, match="needs two texts"):
-        Pair.train([Example(0, "0", {"text": "a"}, "1")])
+        PairClassifier.train([Example(0, "0", {"text": "a"}, "1")])
     with pytest.raises(UsageError, match=r"'x' \(row 1\)"):
-        Pair.train([Example(0, "0", {"a": "a", "b": "b"}, "1"), Example(1, "x", {"a": "a", "c": "b"}, "0")])
+        PairClassifier.train([Example(0, "0", {"a": "a", "b": "b"}, "1"), Example(1, "x", {"a": "a", "c": "b"}, "0")])
     failed, fine = pair().predict([{"text": "play"}, {"text": "play", "other": "play"}])
     assert isinstance(failed, Failed)
     assert fine == "same"
@@ -74,7 +74,7 @@ def test_weights_are_those_of_scikit_learn() -> None:
 def test_reaches_what_it_reached_before_on_a_quarter_of_afqmc() -> None:
     if not AFQMC.exists():
         pytest.skip(f"needs READIN's AFQMC files in {AFQMC}")
-    model = Pair.train(list(read_examples(AFQMC / "train.json"))[:4500])
+    model = PairClassifier.train(list(read_examples(AFQMC / "train.json"))[:4500])
     dev = list(read_examples(AFQMC / "dev.json"))
     outputs = model.predict([e.inputs for e in dev])
     assert sum(o == e.gold for o, e in zip(outputs, dev, strict=True)) / len(dev) >= 0.60

@@ -14,7 +14,7 @@ from unswayed.base.task import task_named
 from unswayed.base.values import Example
 from unswayed.papers.readin.spider import schema_of
 from unswayed.papers.readin.sql_compare import hardness, same
-from unswayed.papers.readin.sql_parser import Query, Unparseable, parse, sql_words
+from unswayed.papers.readin.sql_parser import SqlQuery, Unparseable, parse, sql_words
 from unswayed.score import scorers
 
 SHARED = Path(__file__).parents[3] / "../shared/data"
@@ -41,7 +41,7 @@ def read(sql):
     try:
         return parse(sql, SCHEMA["tables"])
     except Unparseable:
-        return Query()
+        return SqlQuery()
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_every_single_verdict_is_the_official_one(official):
         try:
             said = parse(output, schema["tables"])
         except Unparseable:
-            said = Query()
+            said = SqlQuery()
         if not same(said, gold, schema["keys"], "first"):
             ours.append((hardness(gold), output, sql))
     assert Counter(ours) == Counter(wrong)

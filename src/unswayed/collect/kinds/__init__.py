@@ -40,7 +40,7 @@ class SuiteItem(NamedTuple):
     origin: dict[str, Json]
 
 
-class Kind:
+class TaskKind:
     """Extend and put in `collect/kinds/NAME.py`, with `pages/kinds/NAME.html` and `static/kinds/NAME.js`."""
 
     name: ClassVar[str]
@@ -112,5 +112,5 @@ class Kind:
         return {}
 
 
-kinds: Registry[Kind] = Registry("kind", Kind, "unswayed.collect.kinds")
+kinds: Registry[TaskKind] = Registry("kind", TaskKind, "unswayed.collect.kinds")
 kinds.group = "unswayed.collect_kinds"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 
 from unswayed.base.values import Json
-from unswayed.collect.kinds import ItemText, Kind
+from unswayed.collect.kinds import ItemText, TaskKind
 
 
 class ChoiceItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,7 +29,7 @@ class ChoiceOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     several: bool = False
 
 
-class Choice(Kind):
+class Choice(TaskKind):
     name = "choice"
     item_type, answer_type, options_type = ChoiceItem, ChoiceAnswer, ChoiceOptions
 

@@ -9,7 +9,7 @@ import msgspec
 from unswayed.base.edits import slots_of
 from unswayed.base.ids import content_id
 from unswayed.base.values import Example, Json, Variant
-from unswayed.collect.kinds import ItemText, Kind, SuiteItem
+from unswayed.collect.kinds import ItemText, SuiteItem, TaskKind
 
 
 class Slot(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class LabelsOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pass
 
 
-class Labels(Kind):
+class Labels(TaskKind):
     name = "labels"
     item_type, answer_type, options_type = LabelsItem, LabelsAnswer, LabelsOptions
     control_gold = {"slots": True, "intent": True}  # noqa: RUF012

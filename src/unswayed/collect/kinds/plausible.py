@@ -12,7 +12,7 @@ import msgspec
 from unswayed.base.ids import content_id
 from unswayed.base.seeds import Stream
 from unswayed.base.values import Example, Json, Variant
-from unswayed.collect.kinds import ItemText, Kind, SuiteItem
+from unswayed.collect.kinds import ItemText, SuiteItem, TaskKind
 
 
 class PlausibleItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,7 +31,7 @@ class PlausibleOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     question: str = ""
 
 
-class Plausible(Kind):
+class Plausible(TaskKind):
     name = "plausible"
     item_type, answer_type, options_type = PlausibleItem, PlausibleAnswer, PlausibleOptions
 

@@ -22,7 +22,7 @@ from unswayed.base.values import Json
 from unswayed.collect.assign import NotYours, Person
 from unswayed.collect.backends import Transaction
 from unswayed.collect.database import Database
-from unswayed.collect.kinds import ItemText, Kind
+from unswayed.collect.kinds import ItemText, TaskKind
 from unswayed.collect.people import set_fact
 from unswayed.collect.study import PeopleStudy
 from unswayed.storage.files import write_atomically
@@ -53,7 +53,7 @@ class ReadingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     most_clipped: float = 0.01  # share of samples at full scale
 
 
-class ReadAloud(Kind):
+class ReadAloud(TaskKind):
     name = "read_aloud"
     item_type, answer_type, options_type = ReadingItem, ReadingAnswer, ReadingOptions
     about = "dialect"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from unswayed.base.values import Json
-from unswayed.collect.kinds import Delivery, Flag, ItemText, Kind
+from unswayed.collect.kinds import Delivery, Flag, ItemText, TaskKind
 from unswayed.collect.typing_log import distance, typed, typing_errors, typing_seconds, without_keys
 
 
@@ -27,7 +27,7 @@ class RetypeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gold_distance: float = 0.2  # of an answer that is right
 
 
-class Retype(Kind):
+class Retype(TaskKind):
     name = "retype"
     item_type, answer_type, options_type = RetypeItem, RetypeAnswer, RetypeOptions
     about = "ime"

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from unswayed.base.values import Example, Json, Variant
-from unswayed.collect.kinds import MAX_TEXT, ItemText, Kind, SuiteItem
+from unswayed.collect.kinds import MAX_TEXT, ItemText, SuiteItem, TaskKind
 
 
 class SameMeaningItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,7 +35,7 @@ class SameMeaningOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     anchors: dict[str, str] = {}
 
 
-class SameMeaning(Kind):
+class SameMeaning(TaskKind):
     name = "same_meaning"
     item_type, answer_type, options_type = SameMeaningItem, SameMeaningAnswer, SameMeaningOptions
     level = "interval"

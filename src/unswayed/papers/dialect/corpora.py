@@ -132,7 +132,7 @@ class DialectPair(NamedTuple):
     standard: str
 
 
-class IndianEnglish(Reader):
+class IndianEnglishReader(Reader):
     """A folder with `pairs_derived.tsv`, or, with `--format-in indian_english`, such a file.
 
     An example is a sentence of US English; its variants are those that have a feature of Indian English, named in

@@ -50,7 +50,7 @@ class Trials(NamedTuple):
     translated: bool  # are the controls translations of changed English, as in the paper?
 
 
-class Verdict(NamedTuple):
+class ControlVerdict(NamedTuple):
     """What people found of a control, and its text, None where it is not known."""
 
     changed: bool
@@ -62,7 +62,7 @@ class TrialFiles(NamedTuple):
 
     mt: Mapping[str, Path] = {}
     perturbed: Mapping[str, Path] = {}
-    judged: Mapping[str, Verdict] = {}
+    judged: Mapping[str, ControlVerdict] = {}
     translators: Mapping[str, Translate] = {}
 
 
@@ -143,7 +143,7 @@ def _trials(language: str, tags: tuple[str, str], rows: Sequence[_Row], given: T
             excluded[why] += 1
             continue
         controls.append(Trial(id, group, source, reference, dialect, text or "", machine, note, judged))
-        verdict = given.judged.get(id, Verdict(True, judged[1]))
+        verdict = given.judged.get(id, ControlVerdict(True, judged[1]))
         if verdict.text not in (None, judged[1]):
             raise UsageError(
                 f"People judged another control of {id} than today's: {verdict.text!r:.80}, not {judged[1]!r:.80}. Use "
@@ -200,7 +200,7 @@ class _Choice(msgspec.Struct):
     choice: list[str]
 
 
-def read_judged(file: Path | None) -> dict[str, Verdict]:
+def read_judged(file: Path | None) -> dict[str, ControlVerdict]:
     """By a control's id: does a majority of the people whose answers count find that it changes the meaning?
 
     The file is what `unswayed collect export` wrote for the study in `judge.toml`, or lines of {"id": ID, "changed":
@@ -212,7 +212,7 @@ def read_judged(file: Path | None) -> dict[str, Verdict]:
         if judgement.counted:
             votes.setdefault(judgement.item, []).append(judgement.answer["choice"] == [CHANGED])
             texts[judgement.item] = judgement.asked.get("text")
-    return {id: Verdict(2 * sum(changed) > len(changed), texts[id]) for id, changed in votes.items()}
+    return {id: ControlVerdict(2 * sum(changed) > len(changed), texts[id]) for id, changed in votes.items()}
 
 
 def _by_hand(row: Mapping[str, Any]) -> Judgement:

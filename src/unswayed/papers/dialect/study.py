@@ -43,7 +43,7 @@ _RATED = ("table3", "table12", "table14")
 RATINGS = "ratings"  # stands for a language where entries are by language
 
 
-class _Stages(StudyContext):
+class _DialectContext(StudyContext):
     """The metrics on the trials of each language, measured once for all tables."""
 
     @cached_property
@@ -163,7 +163,7 @@ class Dialect(Study):
     """
 
     title = page.TITLE
-    context = _Stages
+    context = _DialectContext
     tables: ClassVar[Mapping[str, StudyTable]] = {name: _table(name) for name in _PARTS}
     options = (
         Option("to", "Folder for scores, pages and items to judge.", "dialect", short="-o"),

@@ -25,7 +25,7 @@ QUESTIONS = ("slots", "intent")
 Verdict = Literal["reasonable", "unreasonable"]
 
 
-class Answer(msgspec.Struct, frozen=True):
+class SurveyAnswer(msgspec.Struct, frozen=True):
     """One line of a file that users write by hand; what a person left open is null."""
 
     item: str
@@ -144,7 +144,7 @@ def _groups(judgements: Sequence[Judgement], groups: Mapping[str, set[str]]) -> 
 def _by_hand(row: Mapping[str, Any], shown: Mapping[str, tuple[SurveyItem, Key]] | None) -> Judgement:
     """The record of an answer that a user wrote by hand."""
     try:
-        answer = msgspec.convert(row, Answer)
+        answer = msgspec.convert(row, SurveyAnswer)
     except msgspec.ValidationError as error:
         raise DataError(f"this is not an answer: {error}.") from error
     if shown is None:

@@ -26,7 +26,7 @@ _SUITES = ("datasets", "selector", "seed", "no-guard")  # decide test sets
 _RUN = (*_SUITES, "model", "encoder", "system", "seeds", "repetitions", "epochs", "lr")  # decide runs
 
 
-class _Stages(StudyContext):
+class _NatureContext(StudyContext):
     """The parts of the study, each made when it is first needed and kept on disk."""
 
     def __init__(self, data: Path, given: Given, to: Path, chosen: Sequence[str]) -> None:
@@ -223,16 +223,16 @@ class Nature(Study):
     """
 
     title = page.TITLE
-    context = _Stages
+    context = _NatureContext
     tables: ClassVar[Mapping[str, StudyTable]] = {
-        "table1": StudyTable(_Stages.table1, ("datasets",)),
-        "table2": StudyTable(_Stages.table2, _SUITES),
-        "table3": StudyTable(_Stages.table3, ("datasets", "survey", "seed", "no-guard")),
-        "table4": StudyTable(_Stages.table4, _RUN),
-        "fillers": StudyTable(_Stages.fillers, _RUN),
-        "families": StudyTable(_Stages.families, (*_RUN, "families")),
-        "table5": StudyTable(_Stages.table5, (*_RUN, "no-augmentation")),
-        "attention": StudyTable(_Stages.attention, _RUN),
+        "table1": StudyTable(_NatureContext.table1, ("datasets",)),
+        "table2": StudyTable(_NatureContext.table2, _SUITES),
+        "table3": StudyTable(_NatureContext.table3, ("datasets", "survey", "seed", "no-guard")),
+        "table4": StudyTable(_NatureContext.table4, _RUN),
+        "fillers": StudyTable(_NatureContext.fillers, _RUN),
+        "families": StudyTable(_NatureContext.families, (*_RUN, "families")),
+        "table5": StudyTable(_NatureContext.table5, (*_RUN, "no-augmentation")),
+        "attention": StudyTable(_NatureContext.attention, _RUN),
     }
     options = (
         Option("to", "Folder of models, sets, runs and pages.", "nature", short="-o"),

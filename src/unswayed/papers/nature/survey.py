@@ -41,7 +41,7 @@ class Key(msgspec.Struct, frozen=True):
     note: str
 
 
-class Design(NamedTuple):
+class SurveyDesign(NamedTuple):
     """How many items there are. Each group judges its share of the altered ones, and all controls."""
 
     per_operator: int = 12
@@ -55,7 +55,7 @@ class Survey(NamedTuple):
     keys: list[Key]
 
 
-class _Place(NamedTuple):
+class _DrawnPlace(NamedTuple):
     """Where a candidate stands; ordered by lot."""
 
     lot: int
@@ -65,17 +65,17 @@ class _Place(NamedTuple):
     operator: str
 
 
-def make_survey(suites: Sequence[tuple[str, Suite]], design: Design | None = None) -> Survey:
+def make_survey(suites: Sequence[tuple[str, Suite]], design: SurveyDesign | None = None) -> Survey:
     """Items from named suites, in the random order in which each group sees them.
 
     No utterance is used twice, so that nobody judges two forms of one.
     """
-    design = design or Design()
+    design = design or SurveyDesign()
     _check(suites, design)
     lots = Seeds(design.seed, "survey", 1)
     pools = [_pools(suite, lots) for _, suite in suites]
     operators = sorted({operator for pool, _ in pools for operator in pool})
-    chosen: list[list[tuple[_Place, int | None]]] = [[] for _ in suites]  # by suite: a place, and its group
+    chosen: list[list[tuple[_DrawnPlace, int | None]]] = [[] for _ in suites]  # by suite: a place, and its group
     used: list[set[int]] = [set() for _ in suites]
     turn = Counter[str]()
     for number, operator in enumerate(operators):
@@ -96,7 +96,7 @@ def make_survey(suites: Sequence[tuple[str, Suite]], design: Design | None = Non
     return Survey([item for item, _ in made], sorted({key.id: key for _, key in made}.values(), key=lambda k: k.id))
 
 
-def _check(suites: Sequence[tuple[str, Suite]], design: Design) -> None:
+def _check(suites: Sequence[tuple[str, Suite]], design: SurveyDesign) -> None:
     if not suites:
         raise UsageError("No suite was given. Make one with `unswayed vary`.")
     for name, suite in suites:
@@ -106,16 +106,16 @@ def _check(suites: Sequence[tuple[str, Suite]], design: Design) -> None:
         raise UsageError("A survey needs at least one utterance per operator and one group. Controls may be 0.")
 
 
-def _pools(suite: Suite, lots: Seeds) -> tuple[dict[str, list[_Place]], list[_Place]]:
+def _pools(suite: Suite, lots: Seeds) -> tuple[dict[str, list[_DrawnPlace]], list[_DrawnPlace]]:
     """Variants by operator, and originals, each list in random order."""
-    varied: dict[str, list[_Place]] = {}
+    varied: dict[str, list[_DrawnPlace]] = {}
     originals = []
     for example, variants in suite.groups():
-        originals.append(_Place(lots.stream(example.id, 0, "control").bits(), example.row, example.id, -1, ""))
+        originals.append(_DrawnPlace(lots.stream(example.id, 0, "control").bits(), example.row, example.id, -1, ""))
         for v in variants:
             if v.meaning == "same" and v.gold is not None:
                 lot = lots.stream(v.example_id, v.draw, v.source).bits()
-                varied.setdefault(v.source, []).append(_Place(lot, v.row, v.example_id, v.draw, v.source))
+                varied.setdefault(v.source, []).append(_DrawnPlace(lot, v.row, v.example_id, v.draw, v.source))
     return {operator: sorted(places) for operator, places in varied.items()}, sorted(originals)
 
 
@@ -126,8 +126,8 @@ def _shares(total: int, parts: int, turn: int) -> list[int]:
     return [total // parts + ((part - first) % parts < rest) for part in range(parts)]
 
 
-def _taken(pool: list[_Place], size: int, used: set[int], what: str, suite: str) -> list[_Place]:
-    taken: list[_Place] = []
+def _taken(pool: list[_DrawnPlace], size: int, used: set[int], what: str, suite: str) -> list[_DrawnPlace]:
+    taken: list[_DrawnPlace] = []
     for place in pool:
         if len(taken) == size:
             break
@@ -140,7 +140,7 @@ def _taken(pool: list[_Place], size: int, used: set[int], what: str, suite: str)
 
 
 def _entries(
-    name: str, suite: Suite, places: list[tuple[_Place, int | None]], design: Design
+    name: str, suite: Suite, places: list[tuple[_DrawnPlace, int | None]], design: SurveyDesign
 ) -> Iterator[tuple[SurveyItem, Key]]:
     wanted = {(place.row, place.draw, place.operator): group for place, group in places}
     for example, variants in suite.groups():

@@ -9,7 +9,7 @@ import msgspec
 
 from unswayed.base import Json
 from unswayed.papers.parte.candidates import by_original
-from unswayed.papers.parte.changed import Changed, Share
+from unswayed.papers.parte.changed import ChangedPredictions, Share
 from unswayed.papers.parte.corpora import PredictedPair
 
 PARAPHRASED = "RTE_test_paraphrased.jsonl"
@@ -22,7 +22,7 @@ _MEASURES = {
 _DIGIT = 0.0101  # of printed per cents, which are rounded or cut off
 
 
-class Agreement(msgspec.Struct, frozen=True):
+class PaperNumber(msgspec.Struct, frozen=True):
     """A number of the paper and ours. Shares are in per cent."""
 
     where: str
@@ -35,11 +35,11 @@ class Agreement(msgspec.Struct, frozen=True):
     why: str
 
 
-def of_model(found: Changed, printed: Mapping[str, Json], why: str, published: bool) -> list[Agreement]:
+def of_model(found: ChangedPredictions, printed: Mapping[str, Json], why: str, published: bool) -> list[PaperNumber]:
     """A model's numbers. `published` are recounts of the paper's own predictions; others stand beside its model."""
     rows = []
     if "mnli" in printed:
-        rows.append(Agreement("Table 2", "accuracy on MNLI", printed["mnli"], None, None, None, UNKNOWN,
+        rows.append(PaperNumber("Table 2", "accuracy on MNLI", printed["mnli"], None, None, None, UNKNOWN,
                               "neither MNLI nor predictions on it are in the published files"))  # fmt: skip
     for measure, (where, what) in _MEASURES.items():
         rows.append(_row(where, what, printed[measure], getattr(found, measure), why, published))
@@ -54,27 +54,27 @@ def of_model(found: Changed, printed: Mapping[str, Json], why: str, published: b
     return rows
 
 
-def _row(where: str, what: str, printed: float, share: Share, why: str, published: bool) -> Agreement:
+def _row(where: str, what: str, printed: float, share: Share, why: str, published: bool) -> PaperNumber:
     value, low, high = (None if end is None else 100 * end for end in (share.value, share.low, share.high))
     if published and value is not None:
         theirs, ours = round(printed * share.n / 100), round(value * share.n / 100)
         why = f"{theirs} of {share.n:,} pairs in the paper, {ours} in the published predictions, which are other ones"
     verdict = _verdict(printed, value, low, high, published)
-    return Agreement(where, what, printed, value, low, high, verdict, _said(verdict, why))
+    return PaperNumber(where, what, printed, value, low, high, verdict, _said(verdict, why))
 
 
-def _more(all_: Share, both: Share, printed: float, why: str, published: bool) -> Agreement:
+def _more(all_: Share, both: Share, printed: float, why: str, published: bool) -> PaperNumber:
     """The interval is that of the pairs with both texts paraphrased, which are the few: a little too wide."""
     where, what = "Figure 2", "points more if both texts are paraphrased"
     if all_.value is None or both.value is None:
-        return Agreement(where, what, printed, None, None, None, UNKNOWN, "there are no such pairs")
+        return PaperNumber(where, what, printed, None, None, None, UNKNOWN, "there are no such pairs")
     value = 100 * (both.value - all_.value)
     low = None if both.low is None else value - 100 * (both.value - both.low)
     high = None if both.high is None else value + 100 * (both.high - both.value)
     verdict = _verdict(printed, value, low, high, published)
     if published:
         why = f"{both.n} pairs, so one prediction moves it by {100 / both.n:.1f} points"
-    return Agreement(where, what, printed, value, low, high, verdict, _said(verdict, why))
+    return PaperNumber(where, what, printed, value, low, high, verdict, _said(verdict, why))
 
 
 def _verdict(printed: float, value: float | None, low: float | None, high: float | None, published: bool) -> str:
@@ -93,7 +93,7 @@ def _said(verdict: str, why: str) -> str:
     return f"inside our interval, although {why}" if verdict == AGREES else why
 
 
-def of_set(rows: list[PredictedPair], folder: Path, printed: Mapping[str, int]) -> Iterator[Agreement]:
+def of_set(rows: list[PredictedPair], folder: Path, printed: Mapping[str, int]) -> Iterator[PaperNumber]:
     """The sizes of the published set, and of the file of paraphrases that it was chosen from, if that is there."""
     sides = {side: sum(row.side == side for row in rows) for side in ("premise", "hypothesis", "both")}
     yield _count("pairs", printed["pairs"], len(rows))
@@ -108,10 +108,10 @@ def of_set(rows: list[PredictedPair], folder: Path, printed: Mapping[str, int]) 
         ("overlap_premise", "premises with an overlap of at most 0.75"),
         ("overlap_hypothesis", "hypotheses with an overlap of at most 0.75"),
     ):
-        yield Agreement("Section 3", what, printed[key], None, None, None, UNKNOWN, absent)
+        yield PaperNumber("Section 3", what, printed[key], None, None, None, UNKNOWN, absent)
 
 
-def _of_candidates(file: Path, kept: int, printed: Mapping[str, int]) -> Iterator[Agreement]:
+def _of_candidates(file: Path, kept: int, printed: Mapping[str, int]) -> Iterator[PaperNumber]:
     made = [(original, [pair for _, pair in pairs]) for original, pairs in by_original(file) if pairs]
     texts = {
         side: sum(len({p.inputs[side] for p in pairs if p.side in (side, "both")}) for _, pairs in made)
@@ -125,8 +125,8 @@ def _of_candidates(file: Path, kept: int, printed: Mapping[str, int]) -> Iterato
     yield _count("pairs excluded, as the label no longer holds", printed["excluded"], built - kept)
 
 
-def _count(what: str, printed: int, ours: int, why: str = "the published files have another number") -> Agreement:
+def _count(what: str, printed: int, ours: int, why: str = "the published files have another number") -> PaperNumber:
     same = printed == ours
-    return Agreement(
+    return PaperNumber(
         "Section 3", what, printed, ours, None, None, SAME if same else DIFFERS, "counted" if same else why
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from unswayed.base import DataError, Example, NothingEvaluated, UsageError, Variant
-from unswayed.papers.parte.filters import Candidate, Counted, Step, filtered
+from unswayed.papers.parte.filters import Counted, Paraphrase, Step, filtered
 from unswayed.storage import Manifest, Suite, plan_id, write_suite
 from unswayed.systems import System, ask
 
@@ -15,14 +15,14 @@ NOT_ENTAILED = ("not_entailed", "not_entailment", "neutral", "contradiction", "u
 BOTH = "both"
 
 
-def candidates_of(suite: Suite) -> Iterator[Candidate]:
+def candidates_of(suite: Suite) -> Iterator[Paraphrase]:
     """Every text of the suite's variants that is not the original's; where both texts were varied, each by itself."""
     for example, variants in suite.groups():
         for variant in variants:
             for field, text in variant.inputs.items():
                 original = example.inputs.get(field)
                 if variant.meaning == "same" and original is not None and text != original:
-                    yield Candidate(example.row, example.id, field, original, text, variant.source, variant.draw)
+                    yield Paraphrase(example.row, example.id, field, original, text, variant.source, variant.draw)
 
 
 def filter_suite(
@@ -47,8 +47,8 @@ def build_suite(
     """
     barred = set() if exclude is None else set(_excluded(Path(exclude), suite))
 
-    def built(example: Example, own: Sequence[Candidate]) -> Iterator[Variant]:
-        first: dict[str, Candidate] = {}
+    def built(example: Example, own: Sequence[Paraphrase]) -> Iterator[Variant]:
+        first: dict[str, Paraphrase] = {}
         for candidate in own:
             first.setdefault(candidate.field, candidate)
         sides = [{field: candidate} for field, candidate in sorted(first.items(), key=lambda item: item[0])]
@@ -67,10 +67,10 @@ def build_suite(
     return made, made.sources()
 
 
-_Make = Callable[[Example, Sequence[Candidate]], Iterator[Variant]]
+_Make = Callable[[Example, Sequence[Paraphrase]], Iterator[Variant]]
 
 
-def _alone(example: Example, own: Sequence[Candidate]) -> Iterator[Variant]:
+def _alone(example: Example, own: Sequence[Paraphrase]) -> Iterator[Variant]:
     seen: dict[tuple[str, str], int] = {}
     for c in own:
         draw = seen.get((c.source, c.field), 0)
@@ -82,9 +82,14 @@ def _alone(example: Example, own: Sequence[Candidate]) -> Iterator[Variant]:
 
 
 def _suite(
-    suite: Suite, left: Sequence[Candidate], make: _Make, to: str | Path, overwrite: bool, decides: Iterable[object]
+    suite: Suite,
+    left: Sequence[Paraphrase],
+    make: _Make,
+    to: str | Path,
+    overwrite: bool,
+    decides: Iterable[object],
 ) -> Suite:
-    by_row: dict[int, list[Candidate]] = {}
+    by_row: dict[int, list[Paraphrase]] = {}
     for candidate in left:
         by_row.setdefault(candidate.row, []).append(candidate)
 

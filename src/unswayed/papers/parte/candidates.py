@@ -15,7 +15,7 @@ from unswayed.data import read_lines
 ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"
 
 
-class _Row(msgspec.Struct):
+class _CandidateRow(msgspec.Struct):
     dataset: str
     corpus_sent_id: int | str
     task: str
@@ -45,13 +45,13 @@ def read_candidates(file: Path) -> Iterator[CandidatePair]:
         if line.isspace():
             continue
         try:
-            row = msgspec.json.decode(line, type=_Row)
+            row = msgspec.json.decode(line, type=_CandidateRow)
         except msgspec.MsgspecError as error:
             raise DataError(f"this is not a line of P̂aRTE's paraphrased pairs: {error}.", file, number) from error
         yield _pair(row, file, number)
 
 
-def _pair(row: _Row, file: Path, line: int) -> CandidatePair:
+def _pair(row: _CandidateRow, file: Path, line: int) -> CandidatePair:
     made = {field: id for field, id in (("premise", row.s1_para_id), ("hypothesis", row.s2_para_id)) if id is not None}
     label = row.silver_label if made else row.gold_label
     if label is None:

@@ -60,7 +60,7 @@ class Share(msgspec.Struct, frozen=True):
         return Estimate(self.value, self.low, self.high, self.n, self.missing, self.signature)
 
 
-class Changed(msgspec.Struct, frozen=True):
+class ChangedPredictions(msgspec.Struct, frozen=True):
     """`by` goes from a slice's name to its values to the share of changed predictions there."""
 
     accuracy_original: Share
@@ -97,7 +97,7 @@ def side_of(example: Example, variant: Variant) -> str:
 _Told = Callable[[Judged], bool | None]  # True and False count; None is left out, and missing where it should count
 
 
-def changed_predictions(pairs: Sequence[Judged], system: str, settings: Resampling | None = None) -> Changed:
+def changed_predictions(pairs: Sequence[Judged], system: str, settings: Resampling | None = None) -> ChangedPredictions:
     """Accuracies, the share of changed predictions overall and by slice, and right and wrong before and after."""
     settings = settings or Resampling()
     signed = _signer(pairs, system, settings)
@@ -120,7 +120,7 @@ def changed_predictions(pairs: Sequence[Judged], system: str, settings: Resampli
     for name, share in shares.items():
         if len(name) == 3:
             by.setdefault(name[1], {})[name[2]] = share
-    return Changed(
+    return ChangedPredictions(
         shares["accuracy_original",],
         shares["accuracy_paraphrased",],
         shares["changed",],
@@ -169,7 +169,7 @@ def _signer(pairs: Sequence[Judged], system: str, settings: Resampling) -> Calla
     return lambda name: sign({"measure": f"changed:{VERSION}", "of": ".".join(name), **decided}, settings)
 
 
-class Contrast(msgspec.Struct, frozen=True):
+class ModelContrast(msgspec.Struct, frozen=True):
     """Two numbers over the same pairs: B less A, its interval, and two tests, each also corrected.
 
     `mcnemar` is exact and takes pairs for independent; `randomisation` swaps the two over whole originals. Where A and
@@ -194,7 +194,7 @@ class Contrast(msgspec.Struct, frozen=True):
 _MEASURES: dict[str, _Told] = {"changed": lambda p: p.changed, "accuracy_paraphrased": lambda p: p.right_after}
 
 
-def contrasts(models: Mapping[str, Sequence[Judged]], settings: Resampling | None = None) -> list[Contrast]:
+def contrasts(models: Mapping[str, Sequence[Judged]], settings: Resampling | None = None) -> list[ModelContrast]:
     """Each model's accuracy before against after; then every two models' changes and accuracies after paraphrase.
 
     The p-values of all of them are corrected together, by Holm's method, for each of the two tests.
@@ -217,7 +217,9 @@ def contrasts(models: Mapping[str, Sequence[Judged]], settings: Resampling | Non
         measure, a, b, both = row
         before, after = both.pair.values
         found.append(
-            Contrast(measure, a, b, before, after, after - before, *interval, p, p_all or 0.0, q, q_all or 0.0, both.n)
+            ModelContrast(
+                measure, a, b, before, after, after - before, *interval, p, p_all or 0.0, q, q_all or 0.0, both.n
+            )
         )
     return found
 

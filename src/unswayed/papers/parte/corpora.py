@@ -38,7 +38,7 @@ class PredictedPair(NamedTuple):
     predictions: dict[str, tuple[str | None, str | None]]
 
 
-class Parte(Reader):
+class ParteReader(Reader):
     """A folder with `collated_data_and_preds.csv`, or, with `--format-in parte`, such a file.
 
     `--format-in parte` also reads `RTE_test_paraphrased.jsonl`, which has all of the good paraphrases of a pair.
@@ -165,7 +165,7 @@ class Rte(Reader):
                 row += 1
 
     def _xml(self, file: Path) -> Iterator[tuple[str, tuple[str, str], str, dict[str, str]]]:
-        for pair in _Parser(file).pairs():
+        for pair in _RteParser(file).pairs():
             self.line = pair["line"]
             stated = pair.get("entailment") or pair.get("value")
             label = _LABELS.get(str(stated).upper())
@@ -194,7 +194,7 @@ class Rte(Reader):
             yield example.id, texts, ENTAILED if example.gold else NOT_ENTAILED, groups
 
 
-class _Parser:
+class _RteParser:
     """Reads pairs piece by piece. Entities that a file declares itself are refused, as they can grow without end."""
 
     def __init__(self, file: Path) -> None:

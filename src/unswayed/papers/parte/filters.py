@@ -14,7 +14,7 @@ OVERLAP = 0.75  # P̂aRTE's threshold: more alike is hardly a paraphrase
 RATED = 75.0  # of 100, on the slider that people moved
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class Paraphrase(msgspec.Struct, frozen=True):
     """One text of an example said another way; `score` is what people or a verifier gave it, the higher the better."""
 
     row: int
@@ -27,12 +27,12 @@ class Candidate(msgspec.Struct, frozen=True):
     score: float | None = None
 
 
-Kept = list[Candidate]
+Kept = list[Paraphrase]
 
 
 class Step(NamedTuple):
     name: str
-    keep: Callable[[Sequence[Candidate]], Kept]
+    keep: Callable[[Sequence[Paraphrase]], Kept]
 
 
 class Counted(NamedTuple):
@@ -44,7 +44,7 @@ class Counted(NamedTuple):
     texts: int
 
 
-def filtered(candidates: Sequence[Candidate], steps: Sequence[Step]) -> tuple[Kept, list[Counted]]:
+def filtered(candidates: Sequence[Paraphrase], steps: Sequence[Step]) -> tuple[Kept, list[Counted]]:
     """What is left after all steps, and the counts before the first and after each."""
     left = list(candidates)
     counts = [_count("generated", left)]
@@ -62,7 +62,7 @@ def _count(step: str, left: Kept) -> Counted:
 def different() -> Step:
     """Not the original again, nor another candidate again, but for case, marks and spaces."""
 
-    def keep(candidates: Sequence[Candidate]) -> Kept:
+    def keep(candidates: Sequence[Paraphrase]) -> Kept:
         seen: set[tuple[int, str, str]] = set()
         left = []
         for c in candidates:
@@ -93,7 +93,7 @@ Ratings = Mapping[tuple[str, str], Rating]  # by original and paraphrase
 def grammatical(ratings: Ratings) -> Step:
     """People found it grammatical; what nobody rated is not kept."""
 
-    def keep(candidates: Sequence[Candidate]) -> Kept:
+    def keep(candidates: Sequence[Paraphrase]) -> Kept:
         return [c for c in candidates if (rating := ratings.get((c.original, c.text))) and rating.grammatical]
 
     return Step("grammatical", keep)
@@ -102,7 +102,7 @@ def grammatical(ratings: Ratings) -> Step:
 def rated(ratings: Ratings, least: float = RATED) -> Step:
     """People found its meaning more like the original's than `least` of 100; their mean is its score."""
 
-    def keep(candidates: Sequence[Candidate]) -> Kept:
+    def keep(candidates: Sequence[Paraphrase]) -> Kept:
         found = ((c, ratings.get((c.original, c.text))) for c in candidates)
         return [msgspec.structs.replace(c, score=r.similarity) for c, r in found if r and r.similarity > least]
 
@@ -116,7 +116,7 @@ Similarity = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 def entailed_both_ways(entails: Entails) -> Step:
     """A judge of entailment finds that each follows from the other."""
 
-    def keep(candidates: Sequence[Candidate]) -> Kept:
+    def keep(candidates: Sequence[Paraphrase]) -> Kept:
         there = entails([(c.original, c.text) for c in candidates])
         back = entails([(c.text, c.original) for c in candidates])
         return [c for c, one, other in zip(candidates, there, back, strict=True) if one and other]
@@ -127,7 +127,7 @@ def entailed_both_ways(entails: Entails) -> Step:
 def similar(similarity: Similarity, least: float) -> Step:
     """Its embedding is at least so like the original's; that is its score, of 100, where people gave none."""
 
-    def keep(candidates: Sequence[Candidate]) -> Kept:
+    def keep(candidates: Sequence[Paraphrase]) -> Kept:
         found = zip(candidates, similarity([(c.original, c.text) for c in candidates]), strict=True)
         return [
             c if c.score is not None else msgspec.structs.replace(c, score=100 * value)
@@ -141,7 +141,7 @@ def similar(similarity: Similarity, least: float) -> Step:
 def best() -> Step:
     """The best-rated of each text; without ratings, the one that is least like the original in words."""
 
-    def keep(candidates: Sequence[Candidate]) -> Kept:
+    def keep(candidates: Sequence[Paraphrase]) -> Kept:
         groups: dict[tuple[int, str], Kept] = {}
         for c in candidates:
             groups.setdefault((c.row, c.field), []).append(c)
@@ -150,5 +150,5 @@ def best() -> Step:
     return Step("best of each text", keep)
 
 
-def _worse(c: Candidate) -> tuple[float, float, int]:
+def _worse(c: Paraphrase) -> tuple[float, float, int]:
     return -(c.score or 0.0), jaccard(c.original, c.text), c.draw

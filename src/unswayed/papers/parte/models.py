@@ -29,7 +29,7 @@ class LabelledPair(NamedTuple):
     label: Json
 
 
-class _Made(msgspec.Struct, frozen=True):
+class _NliArchitecture(msgspec.Struct, frozen=True):
     """What a network is made from, besides its weights; kept in the weights' file."""
 
     system: str
@@ -57,7 +57,7 @@ class NliSystem(TrainedSystem):
         """The network of the same name; imported here, as torch is."""
         from unswayed.papers.parte import networks
 
-        named: type[PairNetwork] = getattr(networks, cls.__name__)
+        named: type[PairNetwork] = getattr(networks, f"{cls.__name__.removeprefix('Nli')}PairNetwork")
         return named
 
     @classmethod
@@ -97,7 +97,7 @@ class NliSystem(TrainedSystem):
 
         network = self.network
         words = network.vectors.words
-        made = _Made(self.name, VERSION_OF_MODELS, network.settings, self.labels, self.fields, words)
+        made = _NliArchitecture(self.name, VERSION_OF_MODELS, network.settings, self.labels, self.fields, words)
         rows = torch.from_numpy(network.vectors.rows)
         return packed(network.state_dict() | {"vectors": rows}, canonical(made))
 
@@ -109,7 +109,7 @@ class NliSystem(TrainedSystem):
         from unswayed.papers.parte.vectors import Vectors
 
         tensors, text = read_packed(place.weights)
-        made = decode_json(text, _Made)
+        made = decode_json(text, _NliArchitecture)
         rows = tensors.pop("vectors").numpy()
         network = cls.network_class()(Vectors(made.words, rows), len(made.labels), made.settings)
         network.load_state_dict(tensors)
@@ -144,13 +144,13 @@ def _pairs(
     return fields, [LabelledPair(e.inputs[fields[0]], e.inputs[fields[1]], e.gold) for e in learnt]
 
 
-class Bow(NliSystem):
+class NliBow(NliSystem):
     """Means of word vectors → premise, hypothesis, difference, product → three layers → label."""
 
     name = "nli/bow"
 
 
-class Bilstm(NliSystem):
+class NliBilstm(NliSystem):
     """Word vectors → BiLSTM, largest over words → premise, hypothesis, difference, product → three layers → label."""
 
     name = "nli/bilstm"

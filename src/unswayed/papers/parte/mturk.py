@@ -22,7 +22,7 @@ _SENTENCE = re.compile(r"Input\.sentence(\d*)")
 _GRAMMATICAL = {"2": True, "1": False, "0": False}
 
 
-class _Place(NamedTuple):
+class _ParaphraseColumns(NamedTuple):
     """The columns of one paraphrase: those of its sentence and of itself, and the number of its answers."""
 
     sentence: str
@@ -67,14 +67,14 @@ def _readable(rows: csv.DictReader[str], path: Path) -> Iterator[dict[str, str]]
         raise DataError(f"the quoting of this row is broken ({error}).", path, rows.line_num) from error
 
 
-def _places(columns: Sequence[str], path: Path) -> list[_Place]:
+def _places(columns: Sequence[str], path: Path) -> list[_ParaphraseColumns]:
     found, number = [], 0
     for sentence in (name for name in columns if _SENTENCE.fullmatch(name)):
         which = sentence.removeprefix("Input.sentence")
         stem = f"Input.sen{which}_paraphrase" if which else "Input.paraphrase"
         own = [name for name in columns if name.startswith(stem) and name.removeprefix(stem).isdigit()]
         for n, paraphrase in enumerate(own, 1):
-            found.append(_Place(sentence, paraphrase, number + n))
+            found.append(_ParaphraseColumns(sentence, paraphrase, number + n))
         number += 1 + len(own)
     missing = [
         f"Answer.{kind}{p.number}"

@@ -21,7 +21,7 @@ LONGEST = 50  # words of a sentence that are read
 _UNKNOWN = 1  # 0 is padding
 
 
-class Pairs(NamedTuple):
+class SentencePairs(NamedTuple):
     """Premises and hypotheses by number of word, and their lengths."""
 
     premises: Tensor
@@ -65,19 +65,19 @@ class PairNetwork(nn.Module):
         found = [self.vectors.find(word) + 2 for word in words_of(text, LONGEST)]
         return [number if number > _UNKNOWN else _UNKNOWN for number in found] or [_UNKNOWN]
 
-    def collate(self, pairs: Sequence[tuple[list[int], list[int]]]) -> Pairs:
+    def collate(self, pairs: Sequence[tuple[list[int], list[int]]]) -> SentencePairs:
         sides = [[pair[side] for pair in pairs] for side in (0, 1)]
         lengths = tuple(torch.tensor([len(row) for row in side]) for side in sides)
-        return Pairs(padded(sides[0]), padded(sides[1]), (lengths[0], lengths[1]))
+        return SentencePairs(padded(sides[0]), padded(sides[1]), (lengths[0], lengths[1]))
 
-    def forward(self, batch: Pairs) -> Tensor:
+    def forward(self, batch: SentencePairs) -> Tensor:
         table: Tensor = self.get_buffer("table")
         p = self.encoded(table[batch.premises], batch.lengths[0])
         h = self.encoded(table[batch.hypotheses], batch.lengths[1])
         out: Tensor = self.judge(torch.cat([p, h, (p - h).abs(), p * h], 1))
         return out
 
-    def loss(self, batch: Pairs, gold: Tensor, part: int) -> Tensor:
+    def loss(self, batch: SentencePairs, gold: Tensor, part: int) -> Tensor:
         return nn.functional.cross_entropy(self(batch), gold)
 
     @torch.inference_mode()
@@ -90,7 +90,7 @@ class PairNetwork(nn.Module):
         return found
 
 
-class Bow(PairNetwork):
+class BowPairNetwork(PairNetwork):
     """A sentence is the mean of its words' vectors."""
 
     @property
@@ -104,7 +104,7 @@ class Bow(PairNetwork):
         return words.sum(1) / lengths[:, None]  # padding is zero
 
 
-class Bilstm(PairNetwork):
+class BilstmPairNetwork(PairNetwork):
     """A sentence is the largest of what a bidirectional LSTM says at each of its words."""
 
     @property
@@ -136,7 +136,7 @@ class PairLoop(Loop):
         self._dev_golds = [self._labels.get(canonical(pair.label), -1) for pair in dev]
         super().__init__(network, [len(premise) for premise, _ in self._pairs], seeds)
 
-    def collated(self, chosen: list[int]) -> tuple[Pairs, Tensor]:
+    def collated(self, chosen: list[int]) -> tuple[SentencePairs, Tensor]:
         return self.network.collate([self._pairs[i] for i in chosen]), torch.tensor([self._golds[i] for i in chosen])
 
     def score(self, network: PairNetwork) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unswayed.base import Json
-from unswayed.papers.parte.agreement import Agreement
-from unswayed.papers.parte.changed import CONFUSION, Changed, Contrast
+from unswayed.papers.parte.agreement import PaperNumber
+from unswayed.papers.parte.changed import CONFUSION, ChangedPredictions, ModelContrast
 from unswayed.report import NONE, Figure, Picture, Row, Section, SectionTable, scaled
 from unswayed.report.charts import grouped_bars
 
@@ -20,7 +20,7 @@ FIGURES = {
 _CELLS = {cell: " → ".join(cell.split("_")) for cell in CONFUSION}
 _RIGHT = {"true": "right on the original", "false": "wrong on the original"}
 
-Found = Mapping[str, Changed]
+Found = Mapping[str, ChangedPredictions]
 Paper = Mapping[str, Mapping[str, Json]]
 
 
@@ -69,7 +69,7 @@ def _differs(found: Found, paper: Paper) -> list[str]:
     return [f"The published predictions give other shares of changes than the paper prints: {', '.join(far)}."]
 
 
-def agreement(rows: Mapping[str, Sequence[Agreement]], beside: Mapping[str, str], paper: Paper) -> Section:
+def agreement(rows: Mapping[str, Sequence[PaperNumber]], beside: Mapping[str, str], paper: Paper) -> Section:
     """Every number of the paper with ours, by column."""
     made: list[Row] = [
         {
@@ -94,7 +94,7 @@ def agreement(rows: Mapping[str, Sequence[Agreement]], beside: Mapping[str, str]
     return Section("Each number of the paper", [told], [SectionTable("The paper's numbers and ours", made)])
 
 
-def _with_ends(one: Agreement, count: bool) -> Figure:
+def _with_ends(one: PaperNumber, count: bool) -> Figure:
     if one.ours is None:
         return Figure(NONE)
     if count or one.low is None or one.high is None:
@@ -179,7 +179,7 @@ def others(found: Found) -> list[str]:
     return [key for key in dict.fromkeys(key for one in found.values() for key in one.by) if key not in known]
 
 
-def tests(contrasts: Sequence[Contrast]) -> Section:
+def tests(contrasts: Sequence[ModelContrast]) -> Section:
     rows: list[Row] = [
         {
             "measure": c.measure.replace("_", " "),

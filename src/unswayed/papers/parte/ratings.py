@@ -16,7 +16,7 @@ from unswayed.storage import Judgement, read_judgements
 _YES, _NO = ("true", "1", "yes", "1.0"), ("false", "0", "no", "0.0")
 
 
-class _Pair(msgspec.Struct):
+class _RatedPair(msgspec.Struct):
     a: str
     b: str
 
@@ -44,7 +44,7 @@ def read_ratings(path: str | Path) -> Ratings:
 
 
 def _judged(path: str | Path) -> Iterator[tuple[tuple[str, str], tuple[float, bool]]]:
-    judgements = read_judgements(path, "same_meaning", _by_hand, asked=_Pair, answer=_Answer)
+    judgements = read_judgements(path, "same_meaning", _by_hand, asked=_RatedPair, answer=_Answer)
     if not judgements:
         raise DataError("there is no rating in it.", path)
     for judgement in judgements:

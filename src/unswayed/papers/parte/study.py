@@ -15,7 +15,7 @@ from unswayed.base import Json, UsageError, option_name
 from unswayed.data import ReadOptions, import_corpus
 from unswayed.papers.parte import agreement, page
 from unswayed.papers.parte.candidates import ENTAILED, NOT_ENTAILED
-from unswayed.papers.parte.changed import Changed, Judged, judged_pairs
+from unswayed.papers.parte.changed import ChangedPredictions, Judged, judged_pairs
 from unswayed.papers.parte.corpora import FILE, read_pairs
 from unswayed.papers.parte.glove import GLOVE
 from unswayed.papers.parte.training import MODELS, OWN, TRAIN_FILE, Recipe, models_in, trained
@@ -30,7 +30,7 @@ _MNLI = {"entailment": ENTAILED, "neutral": NOT_ENTAILED, "contradiction": NOT_E
 _ACCURACIES = ("accuracy_original", "accuracy_paraphrased")
 
 
-class _Stages(StudyContext):
+class _ParteContext(StudyContext):
     """What each model answers, measured once for all tables. Every table is by model, so that they can be joined."""
 
     @cached_property
@@ -84,7 +84,7 @@ class _Stages(StudyContext):
         return _suite(self.data, self.to)
 
     @cached_property
-    def measured(self) -> dict[str, Changed]:
+    def measured(self) -> dict[str, ChangedPredictions]:
         return {name: measured(trainings, name, self.settings) for name, trainings in self.asked.items()}
 
     @cached_property
@@ -102,7 +102,7 @@ class _Stages(StudyContext):
 
     def agreement(self) -> Printed:
         """Every number of the paper, ours beside it."""
-        rows: dict[str, list[agreement.Agreement]] = {}
+        rows: dict[str, list[agreement.PaperNumber]] = {}
         if self.published and _is_parte(self.data):
             pairs = list(read_pairs(_predictions_file(self.data, self.given.get("predictions"))))
             folder = self.data if self.data.is_dir() else self.data.parent
@@ -170,15 +170,15 @@ class Parte(Study):
     """
 
     title = page.TITLE
-    context = _Stages
+    context = _ParteContext
     tables: ClassVar[Mapping[str, StudyTable]] = {
-        "agreement": StudyTable(_Stages.agreement),
-        "table2": StudyTable(_Stages.table2),
-        "figure1": StudyTable(_Stages.figure1),
+        "agreement": StudyTable(_ParteContext.agreement),
+        "table2": StudyTable(_ParteContext.table2),
+        "figure1": StudyTable(_ParteContext.figure1),
         **{name: _figure(name) for name in page.FIGURES},
-        "slices": StudyTable(_Stages.slices),
-        "tests": StudyTable(_Stages.tests),
-        "systems": StudyTable(_Stages.systems_used),
+        "slices": StudyTable(_ParteContext.slices),
+        "tests": StudyTable(_ParteContext.tests),
+        "systems": StudyTable(_ParteContext.systems_used),
     }
     options = (
         Option("to", "Folder of the set, runs and pages.", "parte", short="-o"),
@@ -333,7 +333,7 @@ def _suite(data: Path, to: Path) -> Suite:
     return import_corpus(data, to / "suite", ReadOptions(format="parte"), overwrite=True)
 
 
-def _accuracies(name: str, found: Changed) -> dict[str, Json]:
+def _accuracies(name: str, found: ChangedPredictions) -> dict[str, Json]:
     entry: dict[str, Json] = {}
     for measure in _ACCURACIES:
         share = getattr(found, measure)

@@ -9,18 +9,25 @@ from itertools import combinations
 import msgspec
 
 from unswayed.base import Estimate, Json
-from unswayed.papers.parte.changed import Changed, Contrast, Judged, Share, changed_predictions, contrasts
+from unswayed.papers.parte.changed import (
+    ChangedPredictions,
+    Judged,
+    ModelContrast,
+    Share,
+    changed_predictions,
+    contrasts,
+)
 from unswayed.stats import Resampling, over_trainings
 
 Trainings = Mapping[str, Sequence[Sequence[Judged]]]  # by model, the pairs of each training
 
 
-def measured(pairs: Sequence[Sequence[Judged]], system: str, settings: Resampling) -> Changed:
+def measured(pairs: Sequence[Sequence[Judged]], system: str, settings: Resampling) -> ChangedPredictions:
     """The measures of a model over its trainings."""
     return over([changed_predictions(one, system, settings) for one in pairs])
 
 
-def over(found: Sequence[Changed]) -> Changed:
+def over(found: Sequence[ChangedPredictions]) -> ChangedPredictions:
     first = found[0]
     if len(found) == 1:
         return first
@@ -28,7 +35,7 @@ def over(found: Sequence[Changed]) -> Changed:
         key: {value: _share([one.by.get(key, {}).get(value) for one in found]) for value in values}
         for key, values in first.by.items()
     }
-    return Changed(
+    return ChangedPredictions(
         _share([one.accuracy_original for one in found]),
         _share([one.accuracy_paraphrased for one in found]),
         _share([one.changed for one in found]),
@@ -58,7 +65,7 @@ def one_training(pairs: Sequence[Judged]) -> Json:
     }
 
 
-def compared(models: Trainings, settings: Resampling) -> list[Contrast]:
+def compared(models: Trainings, settings: Resampling) -> list[ModelContrast]:
     """As `contrasts`; of a model with several trainings the mean difference, its interval, and no p-value.
 
     Trainings are compared one by one, the first of a model with the first of another; a model with one training is
@@ -81,11 +88,11 @@ def compared(models: Trainings, settings: Resampling) -> list[Contrast]:
     return found
 
 
-def _of(found: Sequence[Contrast], measure: str, a: str, b: str) -> Contrast:
+def _of(found: Sequence[ModelContrast], measure: str, a: str, b: str) -> ModelContrast:
     return next(c for c in found if (c.measure, c.a, c.b) == (measure, a, b))
 
 
-def _over(found: Sequence[Contrast]) -> Contrast:
+def _over(found: Sequence[ModelContrast]) -> ModelContrast:
     mean = over_trainings([Estimate(c.difference, c.low, c.high, c.n, 0, c.measure) for c in found])
     k = len(found)
     return msgspec.structs.replace(

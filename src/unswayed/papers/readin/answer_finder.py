@@ -205,7 +205,7 @@ _TOP = 24  # beginnings, and ends, whose spans are looked at
 _START, _END, _SPAN = range(3)  # columns of the weights
 
 
-class Reader(SavedSystem):
+class AnswerFinder(SavedSystem):
     """A linear model of where an answer begins, where it ends, and of the span between, learnt together."""
 
     name = NAME
@@ -228,7 +228,7 @@ class Reader(SavedSystem):
         with Progress("training", (epochs + 1) * len(examples)) if progress else Quiet() as counted:
             rows = []
             for example in examples:
-                rows.append(_Row(example))
+                rows.append(_ReadExample(example))
                 counted.add()
             for _ in range(epochs):
                 for i in rng.permutation(len(rows)).tolist():
@@ -264,7 +264,7 @@ class Reader(SavedSystem):
         return cls(card, arrays["weights"])
 
 
-class _Row:
+class _ReadExample:
     """An example to learn from: its reading and the gold spans, as the numbers of their places."""
 
     def __init__(self, example: Example) -> None:
@@ -286,7 +286,7 @@ class _Learning:
         self._behind = np.zeros((SIZE, 3))  # changes times the steps that came before them
         self._steps = 0
 
-    def step(self, row: _Row) -> None:
+    def step(self, row: _ReadExample) -> None:
         self._steps += 1
         if not row.gold:
             return

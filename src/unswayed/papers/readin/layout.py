@@ -19,7 +19,7 @@ _SUFFIXES = (".json", ".jsonl")
 _NUMBER = re.compile(r"(\d+)$")
 
 
-class Person(NamedTuple):
+class AnnotatorFile(NamedTuple):
     """One annotator's version of a test set: the file, the way of entering it, and the annotator's number from 1."""
 
     file: Path
@@ -51,9 +51,9 @@ def clean_file(folder: Path) -> Path:
     return found[0]
 
 
-def people_in(folder: Path) -> list[Person]:
+def people_in(folder: Path) -> list[AnnotatorFile]:
     """The versions of a corpus, keyboard before speech, in the order of the annotators."""
-    found = [Person(file, _family(file, names), number) for file, names, number in _versions(folder)]
+    found = [AnnotatorFile(file, _family(file, names), number) for file, names, number in _versions(folder)]
     return sorted(found, key=lambda person: (person.family, person.number))
 
 

@@ -38,7 +38,7 @@ class PairCard(SavedCard, frozen=True, kw_only=True):
     fields: tuple[str, str]
 
 
-class Pair(SavedSystem):
+class PairClassifier(SavedSystem):
     """Logistic regression over the letters that two texts share, and over what stands in one for what in the other.
 
     The texts may change places: what is learnt is whether they mean the same, not whether one follows from the other.

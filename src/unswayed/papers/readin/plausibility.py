@@ -25,7 +25,7 @@ PAPER = {"keyboard": 0.875, "speech": 0.863}
 Side = Literal["a", "b"]
 
 
-class Pair(msgspec.Struct, frozen=True):
+class PlausiblePair(msgspec.Struct, frozen=True):
     """What a person judges: which of the two is more likely what somebody entered?"""
 
     id: str
@@ -45,7 +45,7 @@ class PairKey(msgspec.Struct, frozen=True):
     example_id: str
 
 
-class Choice(msgspec.Struct, frozen=True):
+class PlausibleChoice(msgspec.Struct, frozen=True):
     choice: Side
 
 
@@ -61,12 +61,12 @@ class Preference(msgspec.Struct, frozen=True):
     paper: float | None
 
 
-class Pairs(NamedTuple):
-    items: list[Pair]
+class PlausiblePairs(NamedTuple):
+    items: list[PlausiblePair]
     keys: list[PairKey]
 
 
-def make_pairs(human: Suite, simulated: Suite, count: int = PAIRS, seed: int = 0) -> Pairs:
+def make_pairs(human: Suite, simulated: Suite, count: int = PAIRS, seed: int = 0) -> PlausiblePairs:
     """Pairs of altered versions of the same text by a person and by an operator of the same family, at random.
 
     No text is used twice in a family. Versions that are unaltered or the same say nothing, and are passed over.
@@ -93,11 +93,11 @@ def make_pairs(human: Suite, simulated: Suite, count: int = PAIRS, seed: int = 0
             id = content_id([seed, human.id, simulated.id, example.id, family])
             texts = person.inputs[field], variant.inputs[field]
             a, b = texts if side == "a" else texts[::-1]
-            items.append(Pair(id, a, b, example.inputs[field]))
+            items.append(PlausiblePair(id, a, b, example.inputs[field]))
             keys.append(PairKey(id, "a" if side == "a" else "b", family, person.source, variant.source, example.id))
     if not items:
         raise UsageError(f"{human.path} and {simulated.path} share no text that both alter in the same family.")
-    return Pairs(items, keys)
+    return PlausiblePairs(items, keys)
 
 
 def _altered(example: Example, variants: Sequence[Variant]) -> list[Variant]:
@@ -112,7 +112,7 @@ def _field(example: Example, person: Variant, variant: Variant) -> str | None:
     return None
 
 
-def write_pairs(pairs: Pairs, items: str | Path) -> None:
+def write_pairs(pairs: PlausiblePairs, items: str | Path) -> None:
     """Writes the pairs, and their keys beside them."""
     write_json_lines(Path(items), pairs.items)
     write_json_lines(key_file(Path(items)), pairs.keys)
@@ -121,7 +121,7 @@ def write_pairs(pairs: Pairs, items: str | Path) -> None:
 def read_preferences(answers: str | Path, settings: Resampling | None = None) -> list[Preference]:
     """By family and operator, how often people chose the human version. `answers` is what `collect export` wrote."""
     settings = settings or Resampling()
-    used = [j for j in read_judgements(answers, "plausible", answer=Choice) if j.counted]
+    used = [j for j in read_judgements(answers, "plausible", answer=PlausibleChoice) if j.counted]
     sets: dict[tuple[str, str], list[tuple[Judgement, bool]]] = {}
     for judgement in used:
         key = _key(judgement, Path(answers))

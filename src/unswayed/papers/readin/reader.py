@@ -16,12 +16,12 @@ import msgspec
 from unswayed.base import DataError, Example, Inputs, Variant
 from unswayed.data import Reader, ReadOptions, read_lines, without_break
 from unswayed.papers.readin.forms import Row, rows_of, side
-from unswayed.papers.readin.layout import Person, clean_file, family_of, is_corpus, people_in
+from unswayed.papers.readin.layout import AnnotatorFile, clean_file, family_of, is_corpus, people_in
 
 _CELL = re.compile(r"(clean|noisy(\d+))_(\w+)")
 
 
-class Readin(Reader):
+class ReadinReader(Reader):
     """A folder of READIN: a task's clean test set and people's versions of it by keyboard or by voice."""
 
     has_fields = False
@@ -59,7 +59,7 @@ def read_rows(file: Path, strip: bool) -> Iterator[tuple[Example, int]]:
         yield msgspec.structs.replace(example, id=example.id or str(example.row), inputs=inputs), line
 
 
-def _joined(person: Person, clean: list[Example]) -> dict[int, Inputs]:
+def _joined(person: AnnotatorFile, clean: list[Example]) -> dict[int, Inputs]:
     """A person's texts by the row of the clean example; rows without ids of their own stand in the clean order."""
     rows = {example.id: example for example in clean}
     found: dict[int, Inputs] = {}
@@ -94,11 +94,11 @@ def _raw_rows(file: Path) -> Iterator[tuple[str, str, dict[str, Inputs]]]:
         yield record["id"], record["label"], texts
 
 
-def _raw_versions(file: Path) -> dict[Person, dict[int, Inputs]]:
-    found: dict[Person, dict[int, Inputs]] = {}
+def _raw_versions(file: Path) -> dict[AnnotatorFile, dict[int, Inputs]]:
+    found: dict[AnnotatorFile, dict[int, Inputs]] = {}
     for row, (_, _, texts) in enumerate(_raw_rows(file)):
         for version, inputs in texts.items():
             if version != "clean":
-                person = Person(file, family_of(file), int(version.removeprefix("noisy")))
+                person = AnnotatorFile(file, family_of(file), int(version.removeprefix("noisy")))
                 found.setdefault(person, {})[row] = inputs
     return found

@@ -11,7 +11,7 @@ import msgspec
 
 from unswayed.base import Json, Task, canonical
 from unswayed.papers.readin.sql_compare import Rule, same
-from unswayed.papers.readin.sql_parser import Query, Unparseable, parse, words_of
+from unswayed.papers.readin.sql_parser import SqlQuery, Unparseable, parse, words_of
 from unswayed.score import Accuracy, MeanScorer, label_among, texts_of
 
 # The script also lists the ellipsis, but as two characters in one, which never equal a single one: it stays.
@@ -121,8 +121,8 @@ class SqlMatch(MeanScorer):
             return 0.0
         schema = canonical(gold["schema"])
         true = _parsed(gold["sql"], schema)
-        said = _parsed(output, schema) if isinstance(output, str) else Query()
-        return float(true != Query() and same(said, true, _schema(schema)["keys"], self.rule))
+        said = _parsed(output, schema) if isinstance(output, str) else SqlQuery()
+        return float(true != SqlQuery() and same(said, true, _schema(schema)["keys"], self.rule))
 
 
 def _gold(value: Json) -> bool:
@@ -130,11 +130,11 @@ def _gold(value: Json) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
-def _parsed(sql: str, schema: bytes) -> Query:
+def _parsed(sql: str, schema: bytes) -> SqlQuery:
     try:
         return parse(sql, _schema(schema)["tables"])
     except Unparseable:
-        return Query()
+        return SqlQuery()
 
 
 @lru_cache(maxsize=256)

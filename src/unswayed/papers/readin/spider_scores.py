@@ -16,7 +16,7 @@ from unswayed.papers.readin.sql_parser import Unparseable, parse
 from unswayed.stats import Resampling
 
 
-class Level(msgspec.Struct, frozen=True):
+class HardnessScore(msgspec.Struct, frozen=True):
     """The queries of one hardness, as gold has it: how many, and the share that matches; None of none."""
 
     n: int
@@ -32,7 +32,7 @@ class SqlScores(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     unreadable: int
     rule: str
-    hardness: dict[str, Level]
+    hardness: dict[str, HardnessScore]
     signature: str
 
 
@@ -51,7 +51,7 @@ def score_sql_files(
     found = {}
     for level in LEVELS:
         inside = [match for match, of in zip(matches, levels, strict=True) if of == level]
-        found[level] = Level(len(inside), float(sum(inside) / len(inside)) if inside else None)
+        found[level] = HardnessScore(len(inside), float(sum(inside) / len(inside)) if inside else None)
     return SqlScores(
         exact=whole.value,
         low=whole.low,

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from unswayed.papers.readin.sql_parser import Column, Condition, Conditions, Query, Unit, terms
+from unswayed.papers.readin.sql_parser import Condition, Conditions, SqlColumn, SqlQuery, Unit, terms
 
 Rule = Literal["current", "first"]
 Keys = Mapping[str, str]
 LEVELS = ("easy", "medium", "hard", "extra")
 
 
-def same(predicted: Query, gold: Query, keys: Keys, rule: Rule = "current") -> bool:
+def same(predicted: SqlQuery, gold: SqlQuery, keys: Keys, rule: Rule = "current") -> bool:
     """Do both ask for the same, clause by clause? Values and DISTINCT are left out, columns of one key are one.
 
     A subquery inside a condition must be the same word for word but for its values; one in FROM even in these. `rule`
@@ -23,7 +23,7 @@ def same(predicted: Query, gold: Query, keys: Keys, rule: Rule = "current") -> b
     return _same(_comparable(predicted, keys), _comparable(gold, keys), rule)
 
 
-def _same(predicted: Query, gold: Query, rule: Rule) -> bool:
+def _same(predicted: SqlQuery, gold: SqlQuery, rule: Rule) -> bool:
     return all(part(predicted) == part(gold) for part in _PARTS) and (
         _same_from(predicted, gold, rule)
         and _same_or_none(predicted.intersect, gold.intersect, rule)
@@ -32,12 +32,12 @@ def _same(predicted: Query, gold: Query, rule: Rule) -> bool:
     )
 
 
-def _same_from(predicted: Query, gold: Query, rule: Rule) -> bool:
+def _same_from(predicted: SqlQuery, gold: SqlQuery, rule: Rule) -> bool:
     compared = len(gold.tables) >= (2 if rule == "first" else 1)
     return not compared or Counter(predicted.tables) == Counter(gold.tables)
 
 
-def _same_or_none(predicted: Query | None, gold: Query | None, rule: Rule) -> bool:
+def _same_or_none(predicted: SqlQuery | None, gold: SqlQuery | None, rule: Rule) -> bool:
     if predicted is None or gold is None:
         return predicted is gold
     return _same(predicted, gold, rule)
@@ -56,7 +56,7 @@ _PARTS = (
 )
 
 
-def _keywords(query: Query) -> set[str]:
+def _keywords(query: SqlQuery) -> set[str]:
     found = {
         "where": query.where,
         "group": query.group,
@@ -73,12 +73,12 @@ def _keywords(query: Query) -> set[str]:
     return {word for word, there in found.items() if there} | used | ({query.order[0]} if query.order else set())
 
 
-def _comparable(query: Query, keys: Keys) -> Query:
+def _comparable(query: SqlQuery, keys: Keys) -> SqlQuery:
     tables = {table for table in query.tables if isinstance(table, str)}
     return _merged(_without_values(query), {c: first for c, first in keys.items() if c.partition(".")[0] in tables})
 
 
-def _without_values(query: Query) -> Query:
+def _without_values(query: SqlQuery) -> SqlQuery:
     def valueless(conditions: Conditions) -> Conditions:
         return tuple(
             part if isinstance(part, str) else replace(part, first=_query(part.first), second=_query(part.second))
@@ -96,15 +96,15 @@ def _without_values(query: Query) -> Query:
     )
 
 
-def _query(value: object) -> Query | None:
-    return _without_values(value) if isinstance(value, Query) else None
+def _query(value: object) -> SqlQuery | None:
+    return _without_values(value) if isinstance(value, SqlQuery) else None
 
 
-def _merged(query: Query, keys: Keys) -> Query:
+def _merged(query: SqlQuery, keys: Keys) -> SqlQuery:
     """The query without DISTINCT and with the columns that keys make the same as one; not inside conditions' values."""
 
-    def column(c: Column) -> Column:
-        return Column(keys.get(c.name, c.name), c.function)
+    def column(c: SqlColumn) -> SqlColumn:
+        return SqlColumn(keys.get(c.name, c.name), c.function)
 
     def unit(u: Unit) -> Unit:
         return Unit(column(u.left), u.sign, column(u.right) if u.right else None)
@@ -112,7 +112,7 @@ def _merged(query: Query, keys: Keys) -> Query:
     def conditions(parts: Conditions) -> Conditions:
         return tuple(replace(part, unit=unit(part.unit)) if isinstance(part, Condition) else part for part in parts)
 
-    def other(q: Query | None) -> Query | None:
+    def other(q: SqlQuery | None) -> SqlQuery | None:
         return None if q is None else _merged(q, keys)
 
     return replace(
@@ -130,7 +130,7 @@ def _merged(query: Query, keys: Keys) -> Query:
     )
 
 
-def hardness(query: Query) -> str:
+def hardness(query: SqlQuery) -> str:
     """One of LEVELS, by Spider's counts of clauses, of nested queries, and of what there is more than one of."""
     clauses, nested, more = _clauses(query), _nested(query), _more_than_one(query)
     if nested == 0:
@@ -143,18 +143,18 @@ def hardness(query: Query) -> str:
     return "hard" if clauses <= 1 and more == 0 and nested <= 1 else "extra"
 
 
-def _clauses(query: Query) -> int:
+def _clauses(query: SqlQuery) -> int:
     there = (query.where, query.group, query.order, query.limit)
     likes = sum(condition.comparison == "like" for condition in query.conditions())
     return sum(map(bool, there)) + max(len(query.tables) - 1, 0) + query.operators().count("or") + likes
 
 
-def _nested(query: Query) -> int:
+def _nested(query: SqlQuery) -> int:
     combined = (query.intersect, query.union, query.except_)
     return sum(len(c.queries()) for c in query.conditions()) + sum(q is not None for q in combined)
 
 
-def _more_than_one(query: Query) -> int:
+def _more_than_one(query: SqlQuery) -> int:
     """How many of functions, selected columns, conditions and groups are more than one.
 
     The official count of functions takes a NOT in WHERE or HAVING, and an AND or OR in HAVING, for one.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Column:
+class SqlColumn:
     """A column, `table.column` or `*`, and the function over it."""
 
     name: str
@@ -20,9 +20,9 @@ class Column:
 class Unit:
     """One column, or two with an arithmetic sign between them."""
 
-    left: Column
+    left: SqlColumn
     sign: str = ""
-    right: Column | None = None
+    right: SqlColumn | None = None
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Condition:
     negated: bool
     comparison: str
     unit: Unit
-    first: Query | Column | float | str | None
-    second: Query | Column | float | str | None = None
+    first: SqlQuery | SqlColumn | float | str | None
+    second: SqlQuery | SqlColumn | float | str | None = None
 
-    def queries(self) -> list[Query]:
-        return [value for value in (self.first, self.second) if isinstance(value, Query)]
+    def queries(self) -> list[SqlQuery]:
+        return [value for value in (self.first, self.second) if isinstance(value, SqlQuery)]
 
 
 # Conditions with "and" or "or" between them, as they stand.
@@ -44,21 +44,21 @@ Conditions = tuple[Condition | str, ...]
 
 
 @dataclass(frozen=True)
-class Query:
+class SqlQuery:
     """`select` has (function, unit); `tables` names or queries; `order` (direction, units), None without ORDER BY."""
 
     select: tuple[tuple[str, Unit], ...] = ()
     distinct: bool = False
-    tables: tuple[str | Query, ...] = ()
+    tables: tuple[str | SqlQuery, ...] = ()
     joins: Conditions = ()
     where: Conditions = ()
-    group: tuple[Column, ...] = ()
+    group: tuple[SqlColumn, ...] = ()
     having: Conditions = ()
     order: tuple[str, tuple[Unit, ...]] | None = None
     limit: bool = False
-    intersect: Query | None = None
-    union: Query | None = None
-    except_: Query | None = None
+    intersect: SqlQuery | None = None
+    union: SqlQuery | None = None
+    except_: SqlQuery | None = None
 
     def conditions(self) -> list[Condition]:
         """All conditions, those of joins and HAVING too."""
@@ -104,11 +104,11 @@ class Unparseable(Exception):
     """The query is not understood."""
 
 
-def parse(sql: str, tables: Tables) -> Query:
+def parse(sql: str, tables: Tables) -> SqlQuery:
     """The query over a database's tables; raises Unparseable."""
     try:
         words = sql_words(sql)
-        return _Parser(words, _names(words, tables), tables).query()
+        return _SqlParser(words, _names(words, tables), tables).query()
     except RecursionError:
         raise Unparseable("it is nested too deeply") from None
 
@@ -141,7 +141,7 @@ def _names(words: Sequence[str], tables: Tables) -> dict[str, str]:
     return {**names, **{name: name for name in tables}}
 
 
-class _Parser:
+class _SqlParser:
     def __init__(self, words: Sequence[str], names: Mapping[str, str], tables: Tables) -> None:
         self.words, self.names, self.tables = words, names, tables
         self.at = 0
@@ -170,7 +170,7 @@ class _Parser:
         if not self.take(word):
             raise Unparseable(f"expected {word!r}, found {self.word!r}")
 
-    def query(self) -> Query:
+    def query(self) -> SqlQuery:
         bracket = self.take("(")
         start = self.at
         tables, joins, known = self.sources()
@@ -191,14 +191,14 @@ class _Parser:
         combined = {}
         if self.word in _SET_OPERATIONS:
             combined = {_SET_OPERATIONS[self.next()]: self.query()}
-        return Query(select, distinct, tables, joins, where, group, having, order, limit, **combined)
+        return SqlQuery(select, distinct, tables, joins, where, group, having, order, limit, **combined)
 
-    def sources(self) -> tuple[tuple[str | Query, ...], Conditions, list[str]]:
+    def sources(self) -> tuple[tuple[str | SqlQuery, ...], Conditions, list[str]]:
         """The tables after the next FROM, the conditions that join them, and the tables whose columns need no name."""
         while self.more and self.word != "from":
             self.at += 1
         self.expect("from")
-        tables: list[str | Query] = []
+        tables: list[str | SqlQuery] = []
         joins: list[Condition | str] = []
         known: list[str] = []
         while self.more:
@@ -256,10 +256,10 @@ class _Parser:
             found.append(self.next())
         return tuple(found)
 
-    def value(self, known: Sequence[str]) -> Query | Column | float | str:
+    def value(self, known: Sequence[str]) -> SqlQuery | SqlColumn | float | str:
         start = self.at
         bracket = self.take("(")
-        value: Query | Column | float | str
+        value: SqlQuery | SqlColumn | float | str
         if self.word == "select":
             value = self.query()
         elif '"' in self.word:
@@ -274,13 +274,13 @@ class _Parser:
             self.expect(")")
         return value
 
-    def column_value(self, start: int, known: Sequence[str]) -> Column:
+    def column_value(self, start: int, known: Sequence[str]) -> SqlColumn:
         """The column at the start of a value; what else stands before the value's end is passed over."""
         while self.more and self.word not in _ENDS_VALUE:
             self.at += 1
-        return _Parser(self.words[start : self.at], self.names, self.tables).column(known)
+        return _SqlParser(self.words[start : self.at], self.names, self.tables).column(known)
 
-    def grouping(self, known: Sequence[str]) -> tuple[Column, ...]:
+    def grouping(self, known: Sequence[str]) -> tuple[SqlColumn, ...]:
         self.expect("by")
         columns = []
         while self.more and self.word not in _ENDS_CLAUSE:
@@ -310,17 +310,17 @@ class _Parser:
             self.expect(")")
         return unit
 
-    def column(self, known: Sequence[str]) -> Column:
+    def column(self, known: Sequence[str]) -> SqlColumn:
         bracket = self.take("(")
         if self.word in _FUNCTIONS:
             function = _FUNCTIONS[self.next()]
             self.expect("(")
             distinct = self.take("distinct")
-            column = Column(self.column_name(known), function, distinct)
+            column = SqlColumn(self.column_name(known), function, distinct)
             self.expect(")")
             return column  # a bracket before the function is not closed here, but by the unit, if at all
         distinct = self.take("distinct")
-        column = Column(self.column_name(known), "", distinct)
+        column = SqlColumn(self.column_name(known), "", distinct)
         if bracket:
             self.expect(")")
         return column

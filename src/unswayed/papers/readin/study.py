@@ -53,7 +53,7 @@ def error_rate_table(data: Path) -> Json:
     return table
 
 
-class _Stages(StudyContext):
+class _ReadinContext(StudyContext):
     """The corpora and what is kept of them on disk."""
 
     @cached_property
@@ -111,13 +111,13 @@ class Readin(Study):
     """
 
     title = page.TITLE
-    context = _Stages
+    context = _ReadinContext
     tables: ClassVar[Mapping[str, StudyTable]] = {
-        "table2": StudyTable(_Stages.table2, ()),
-        "error-rates": StudyTable(_Stages.error_rates, (), quick=True),
+        "table2": StudyTable(_ReadinContext.table2, ()),
+        "error-rates": StudyTable(_ReadinContext.error_rates, (), quick=True),
         **{name: _scores(name) for name in tables.TABLES},
-        "table10": StudyTable(_Stages.table10, ()),
-        "plausibility": StudyTable(_Stages.plausibility, ("plausible",)),
+        "table10": StudyTable(_ReadinContext.table10, ()),
+        "plausibility": StudyTable(_ReadinContext.plausibility, ("plausible",)),
     }
     options = (
         Option("to", "Folder of models, runs and pages.", "readin", short="-o"),

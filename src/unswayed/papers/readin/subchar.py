@@ -78,7 +78,7 @@ class _Units:
         self._base.extend(bytes(_BLOCK))
 
 
-Kind = Literal["unigram", "bpe"]
+VocabularyModel = Literal["unigram", "bpe"]
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 _NEVER = -1e6  # score of a byte: taken only where nothing else will do
@@ -86,7 +86,7 @@ _PRINTABLE = [chr(code) for code in range(0x20, 0x7F)]
 _SPLIT = {"type": "Split", "pattern": {"Regex": r"\s+"}, "behavior": "MergedWithNext", "invert": False}
 
 
-class Card(msgspec.Struct, frozen=True):
+class SubcharCard(msgspec.Struct, frozen=True):
     """`subchar.json`: how characters were written when the vocabulary was made."""
 
     encoding: str
@@ -98,14 +98,14 @@ class Card(msgspec.Struct, frozen=True):
 class SubChar:
     """A vocabulary over codes. `decode(encode(text))` is the text; without an index, with homophones folded."""
 
-    def __init__(self, card: Card, tokenizer: Json) -> None:
+    def __init__(self, card: SubcharCard, tokenizer: Json) -> None:
         self.card, self.tokenizer = card, tokenizer
         self.codes = Codes(card.encoding, card.index)
         self._tokenizer = _tokenizers().Tokenizer.from_str(_text({**tokenizer, "normalizer": None}))
 
     @classmethod
     def train(
-        cls, texts: Iterable[str], encoding: str = "pinyin", index: bool = True, model: Kind = "unigram",
+        cls, texts: Iterable[str], encoding: str = "pinyin", index: bool = True, model: VocabularyModel = "unigram",
         size: int = 8000,
     ) -> SubChar:  # fmt: skip
         """A vocabulary of at most `size` tokens, plus single bytes for what the texts do not have."""
@@ -118,7 +118,7 @@ class SubChar:
             raise UsageError(f"A vocabulary needs at least {len(SPECIAL) + len(_BYTES) + len(_PRINTABLE)} tokens.")
         learnt = _learnt(coded, model, room)
         normalizer = base64.b64encode(charsmap(codes.replacements)).decode()
-        return cls(Card(encoding, index, model), _whole(learnt, model, normalizer))
+        return cls(SubcharCard(encoding, index, model), _whole(learnt, model, normalizer))
 
     def __len__(self) -> int:
         return int(self._tokenizer.get_vocab_size())
@@ -148,7 +148,7 @@ class SubChar:
     def load(cls, folder: str | Path) -> SubChar:
         folder = Path(folder)
         try:
-            card = decode_json((folder / "subchar.json").read_bytes(), Card)
+            card = decode_json((folder / "subchar.json").read_bytes(), SubcharCard)
             return cls(card, decode_json((folder / "tokenizer.json").read_bytes()))
         except (OSError, msgspec.MsgspecError, TypeError, ValueError) as error:
             raise StoredFileError(f"{folder}: this is not a saved vocabulary ({error}). Train it again.") from error
@@ -162,7 +162,7 @@ def _tokenizers() -> Any:
     return tokenizers
 
 
-def _learnt(coded: list[str], model: Kind, room: int) -> Json:
+def _learnt(coded: list[str], model: VocabularyModel, room: int) -> Json:
     """What the library's trainer learns: a vocabulary with scores, or with merges."""
     library = _tokenizers()
     unigram = model == "unigram"
@@ -179,7 +179,7 @@ def _learnt(coded: list[str], model: Kind, room: int) -> Json:
     return msgspec.json.decode(tokenizer.to_str())["model"]
 
 
-def _whole(learnt: Json, model: Kind, normalizer: str) -> Json:
+def _whole(learnt: Json, model: VocabularyModel, normalizer: str) -> Json:
     """The whole `tokenizer.json`: codes for characters, then the vocabulary, then [CLS] and [SEP] as BERT has them."""
     before: list[str] = [*SPECIAL, *_BYTES]
     if model == "unigram":

@@ -11,7 +11,7 @@ import msgspec
 
 from unswayed.base import Example, Inputs, Json, UnknownName, canonical, decode_json
 from unswayed.lab.training.models import ModelCard, TrainedSystem, TrainingSettings, changed_settings, split_held_out
-from unswayed.papers.readin.subchar import Card, SubChar
+from unswayed.papers.readin.subchar import SubChar, SubcharCard
 from unswayed.systems import Failed
 from unswayed.systems.baselines import learnable_examples, numbered, two_fields
 from unswayed.systems.device import learning, placed, require_torch, torch_seed, torch_threads
@@ -27,13 +27,13 @@ _SEEN = 2  # a character of one text alone is unknown
 _FIRST = 2  # after padding and the unknown token
 
 
-class _Pair(NamedTuple):
+class _LabelledPair(NamedTuple):
     first: str
     second: str
     label: int
 
 
-class _Made(msgspec.Struct, frozen=True):
+class _TransformerArchitecture(msgspec.Struct, frozen=True):
     """What a network is made from, besides its weights; kept in the weights' file."""
 
     system: str
@@ -42,7 +42,7 @@ class _Made(msgspec.Struct, frozen=True):
     labels: list[Json]
     fields: tuple[str, str]
     characters: str
-    subchar: tuple[Card, Json] | None
+    subchar: tuple[SubcharCard, Json] | None
 
 
 class Tokens:
@@ -98,7 +98,7 @@ class Transformer(TrainedSystem):
         """
         settings = changed_settings(cls.defaults, options)
         require_torch(cls.name)
-        from unswayed.papers.readin.transformer_network import PairLoop, PairTransformer
+        from unswayed.papers.readin.transformer_network import PairTransformer, TransformerLoop
 
         learn = learnable_examples(cls.name, examples, "classify")
         fields, tests = two_fields(learn, cls.name), list(dev) if dev is not None else None
@@ -117,7 +117,7 @@ class Transformer(TrainedSystem):
             card = cls.new_card(settings, learnt, tested, tokens, "classify")
             system = cls(network, vocabulary, labels, fields, card)
             return system.fitted(
-                lambda: PairLoop(network, _read(vocabulary, learnt), _read(vocabulary, tested), seeds),
+                lambda: TransformerLoop(network, _read(vocabulary, learnt), _read(vocabulary, tested), seeds),
                 to, overwrite, progress,
             )  # fmt: skip
 
@@ -126,7 +126,7 @@ class Transformer(TrainedSystem):
 
         subchar = self.tokens.subchar
         kept = None if subchar is None else (subchar.card, subchar.tokenizer)
-        made = _Made(
+        made = _TransformerArchitecture(
             self.name, VERSION_OF_MODELS, self.network.settings, self.labels, self.fields, self.tokens.characters, kept
         )
         return packed(self.network.state_dict(), canonical(made))
@@ -139,7 +139,7 @@ class Transformer(TrainedSystem):
         from unswayed.papers.readin.transformer_network import PairTransformer
 
         tensors, text = read_packed(place.weights)
-        made = decode_json(text, _Made)
+        made = decode_json(text, _TransformerArchitecture)
         tokens = Tokens(made.characters, None if made.subchar is None else SubChar(*made.subchar))
         network = PairTransformer(len(tokens), len(made.labels), made.settings)
         network.load_state_dict(tensors)
@@ -156,14 +156,14 @@ class Transformer(TrainedSystem):
         return out
 
 
-def _pair(example: Example, fields: tuple[str, str], labels: dict[bytes, int]) -> _Pair:
+def _pair(example: Example, fields: tuple[str, str], labels: dict[bytes, int]) -> _LabelledPair:
     """A label that training has not is never right."""
-    return _Pair(example.inputs[fields[0]], example.inputs[fields[1]], labels.get(canonical(example.gold), -1))
+    return _LabelledPair(example.inputs[fields[0]], example.inputs[fields[1]], labels.get(canonical(example.gold), -1))
 
 
 def _numbered(tokens: Tokens, first: str, second: str) -> Numbered:
     return tokens(first), tokens(second)
 
 
-def _read(tokens: Tokens, pairs: Iterable[_Pair]) -> list[tuple[Numbered, int]]:
+def _read(tokens: Tokens, pairs: Iterable[_LabelledPair]) -> list[tuple[Numbered, int]]:
     return [(_numbered(tokens, pair.first, pair.second), pair.label) for pair in pairs]

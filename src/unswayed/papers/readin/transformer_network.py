@@ -96,7 +96,7 @@ class PairTransformer(nn.Module):
         return found
 
 
-class PairLoop(Loop):
+class TransformerLoop(Loop):
     """Pairs in, the mean over labels of the accuracy on dev as the score: AFQMC's labels are not equally frequent."""
 
     def __init__(

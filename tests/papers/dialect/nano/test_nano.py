@@ -17,7 +17,16 @@ from hypothesis import given, settings, strategies as st
 from unswayed.base.errors import DataError, UsageError
 from unswayed.base.seeds import Seeds
 from unswayed.papers.dialect.nano.config import read_config
-from unswayed.papers.dialect.nano.corpus import Rating, Sentence, Shards, Tags, judged, ratings, records, url_region
+from unswayed.papers.dialect.nano.corpus import (
+    RatedCandidate,
+    Shards,
+    TaggedSentence,
+    Tags,
+    judged,
+    ratings,
+    records,
+    url_region,
+)
 from unswayed.systems import Metric, Scores, Segment, open_system
 
 torch = pytest.importorskip("torch", reason="needs unswayed[hf]")
@@ -171,9 +180,9 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path, t5: Path)
 )  # fmt: skip
 @settings(max_examples=200, deadline=None)
 def test_a_tag_is_right_exactly_where_the_target_says_so(of: tuple[str, str], draw: int, dialects: float) -> None:
-    sentence = Sentence("t", *of, "1")
-    known = [Sentence("", "pt", "pt-BR", ""), Sentence("", "pt", "pt-PT", ""), Sentence("", "zh", "zh-CN", ""),
-             Sentence("", "zh", "zh-TW", ""), Sentence("", "en", "en", "")]  # fmt: skip
+    sentence = TaggedSentence("t", *of, "1")
+    tagged = (("pt", "pt-BR"), ("pt", "pt-PT"), ("zh", "zh-CN"), ("zh", "zh-TW"), ("en", "en"))
+    known = [TaggedSentence("", language, dialect, "") for language, dialect in tagged]
     made = Tags(known).instance(sentence, Seeds(0, "x", 1).stream("s", draw), dialects, 0.5)
     tag = made.text.removeprefix("candidate: t language: ")
     assert (tag in (sentence.dialect, f"{sentence.language}-any")) == (made.target == 1.0)
@@ -182,21 +191,31 @@ def test_a_tag_is_right_exactly_where_the_target_says_so(of: tuple[str, str], dr
 
 
 def test_shares_are_as_asked() -> None:
-    tags = Tags([Sentence("", "pt", "pt-BR", ""), Sentence("", "pt", "pt-PT", ""), Sentence("", "en", "en-IN", "")])
+    tags = Tags(
+        [
+            TaggedSentence("", "pt", "pt-BR", ""),
+            TaggedSentence("", "pt", "pt-PT", ""),
+            TaggedSentence("", "en", "en-IN", ""),
+        ]
+    )
     seeds = Seeds(0, "x", 1)
-    made = [tags.instance(Sentence("t", "pt", "pt-BR", ""), seeds.stream(str(i), 0), 2.0, 0.5) for i in range(3_000)]
+    made = [
+        tags.instance(TaggedSentence("t", "pt", "pt-BR", ""), seeds.stream(str(i), 0), 2.0, 0.5) for i in range(3_000)
+    ]
     assert sum(one.target for one in made) / len(made) == pytest.approx(0.5, abs=0.03)
     assert sum(not one.text.endswith("any") for one in made) / len(made) == pytest.approx(2 / 3, abs=0.03)
     with pytest.raises(UsageError, match="two languages"):
-        Tags([Sentence("", "pt", "pt", "")])
+        Tags([TaggedSentence("", "pt", "pt", "")])
 
 
 def test_a_tag_with_more_weight_is_asked_for_more_often() -> None:
-    known = [Sentence("", "zh", "zh-CN", ""), Sentence("", "zh", "zh-TW", "")]
+    known = [TaggedSentence("", "zh", "zh-CN", ""), TaggedSentence("", "zh", "zh-TW", "")]
     tags = Tags(known, {"zh-CN": 6.0})
     seeds = Seeds(0, "x", 1)
     for own, right in (("zh-CN", 6 / 7), ("zh-TW", 1 / 7)):
-        made = [tags.instance(Sentence("t", "zh", own, ""), seeds.stream(str(i), 0), 1e9, 0.5) for i in range(3_000)]
+        made = [
+            tags.instance(TaggedSentence("t", "zh", own, ""), seeds.stream(str(i), 0), 1e9, 0.5) for i in range(3_000)
+        ]
         assert sum(one.target for one in made) / len(made) == pytest.approx(right, abs=0.03)
         assert all(one.text.endswith(own) == (one.target == 1.0) for one in made)
     with pytest.raises(UsageError, match="'zh-HK'.*zh-any, zh-CN, zh-TW"):
@@ -270,12 +289,12 @@ def test_parquet_shards_stream_like_lines(tmp_path: Path) -> None:
 
 
 def test_three_formats() -> None:
-    rating = Rating("c", "r", "s", "pt", 1.0)
+    rating = RatedCandidate("c", "r", "s", "pt", 1.0)
     assert judged(rating, "reference") == "candidate: c reference: r language: pt-any"
     assert judged(rating, "source") == "candidate: c source: s language: pt-any"
     assert judged(rating, "both", "pt-BR") == "candidate: c reference: r source: s language: pt-BR"
     with pytest.raises(DataError, match="needs a source"):
-        judged(Rating("c", "r", "", "pt", 1.0), "both")
+        judged(RatedCandidate("c", "r", "", "pt", 1.0), "both")
 
 
 @pytest.mark.parametrize(

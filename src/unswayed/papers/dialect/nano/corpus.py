@@ -41,7 +41,9 @@ class Instance(NamedTuple):
 class Tags:
     """The tags of a corpus, from which wrong ones are drawn. `weights` say how often each is asked for."""
 
-    def __init__(self, sentences: Sequence[Sentence], weights: Mapping[str, float] = MappingProxyType({})) -> None:
+    def __init__(
+        self, sentences: Sequence[TaggedSentence], weights: Mapping[str, float] = MappingProxyType({})
+    ) -> None:
         self.dialects = sorted({s.dialect for s in sentences if s.dialect != s.language})
         self.languages = sorted({f"{s.language}-{ANY}" for s in sentences})
         if len(self.dialects) < 2 and len(self.languages) < 2:
@@ -51,7 +53,7 @@ class Tags:
             raise UsageError(f"weights in [pretrain] has {unknown!r}. The tags of this corpus are {', '.join(known)}.")
         self._weights = weights
 
-    def instance(self, sentence: Sentence, rng: Stream, dialects: float, positive: float) -> Instance:
+    def instance(self, sentence: TaggedSentence, rng: Stream, dialects: float, positive: float) -> Instance:
         """The sentence with a right or a wrong tag. Where its kind has no wrong one, the other kind is taken."""
         by_dialect = rng.random() * (1 + dialects) < dialects
         drawn = rng.random()
@@ -80,7 +82,7 @@ def acceptability(text: str, tag: str) -> str:
     return f"candidate: {text} language: {tag}"
 
 
-def judged(rating: Rating, form: Format, tag: str | None = None) -> str:
+def judged(rating: RatedCandidate, form: Format, tag: str | None = None) -> str:
     """The input of a rating in one of the three formats. The tag is the language's unless a dialect's is given."""
     parts = [f"candidate: {rating.candidate}"]
     if form in ("reference", "both"):
@@ -102,7 +104,7 @@ _REGIONS = {"uk": "GB", "ac": "SH", "su": "RU"}
 _NOT_REGIONS = {"eu", "tv", "io", "ai", "co", "me", "cc", "ws", "fm", "ly"}
 
 
-class Sentence(NamedTuple):
+class TaggedSentence(NamedTuple):
     """A text with its language, such as `pt`, and its dialect, such as `pt-BR`, or the language where none is known."""
 
     text: str
@@ -111,7 +113,7 @@ class Sentence(NamedTuple):
     key: str  # what is held for dev together: a segment's id, the document's URL, or the text itself
 
 
-class Rating(NamedTuple):
+class RatedCandidate(NamedTuple):
     """A candidate with what it is judged by, and people's score of it."""
 
     candidate: str
@@ -236,7 +238,7 @@ class Shards:
         self._identify = identifier(identify)
         self._field = "" if self._identify else identify
 
-    def __iter__(self) -> Iterator[Sentence]:
+    def __iter__(self) -> Iterator[TaggedSentence]:
         self.dropped = Counter()
         for file in self.files:
             for row, record in records(file):
@@ -245,12 +247,12 @@ class Shards:
                     raise DataError('"text" must be a text.', file, row)
                 for text in sentences(whole) if self.split and whole.strip() else [whole]:
                     found = self._sentence(file, row, text, record)
-                    if isinstance(found, Sentence):
+                    if isinstance(found, TaggedSentence):
                         yield found
                     else:
                         self.dropped[found] += 1
 
-    def _sentence(self, file: Path, row: int, text: str, record: dict[str, Json]) -> Sentence | str:
+    def _sentence(self, file: Path, row: int, text: str, record: dict[str, Json]) -> TaggedSentence | str:
         """The sentence, or why it is left out."""
         if not text.strip():
             return "empty"
@@ -268,7 +270,7 @@ class Shards:
             return "URL and language identification disagree"
         region = region or from_url or str(record.get("region") or "")
         key = next((str(record[name]) for name in ("id", "url") if record.get(name) is not None), text)
-        return Sentence(text, language, f"{language}-{region}" if region else language, key)
+        return TaggedSentence(text, language, f"{language}-{region}" if region else language, key)
 
     def _said(self, text: str, record: dict[str, Json]) -> Json:
         if self._identify:
@@ -276,7 +278,7 @@ class Shards:
         return record.get(self._field) if self._field else record.get("tag") or record.get("language")
 
 
-def ratings(patterns: Sequence[str]) -> list[Rating]:
+def ratings(patterns: Sequence[str]) -> list[RatedCandidate]:
     """All ratings of shards: candidate, score, language, and reference or source or both."""
     found = []
     for file in shards(patterns):
@@ -288,7 +290,7 @@ def ratings(patterns: Sequence[str]) -> list[Rating]:
             if isinstance(score, bool) or not isinstance(score, int | float) or score != score:
                 raise DataError(f'"score" must be a number, not {score!r:.40}.', file, row)
             candidate, reference, source, language = texts
-            found.append(Rating(candidate, reference, source, language.split("-")[0], float(score)))
+            found.append(RatedCandidate(candidate, reference, source, language.split("-")[0], float(score)))
     if not found:
         raise DataError("there is no rating.", patterns[0])
     return found

@@ -11,7 +11,7 @@ import msgspec
 from unswayed.base import Json, StoredFileError, UsageError, decode_json, file_hash
 from unswayed.lab.training.models import TrainingSettings
 from unswayed.papers.dialect.nano.config import Format
-from unswayed.papers.dialect.nano.corpus import ANY, Rating, acceptability, judged
+from unswayed.papers.dialect.nano.corpus import ANY, RatedCandidate, acceptability, judged
 from unswayed.papers.dialect.nano.training import Trained, load
 from unswayed.systems import Metric, Segment
 from unswayed.systems.device import require_torch, torch_threads
@@ -67,7 +67,7 @@ class Nano:
             raise UsageError("This model was only pretrained. Add a [finetune] phase, or use `acceptability`.")
         form = cast(Format, self.trained.format)
         texts = [
-            judged(Rating(candidate, reference, source, tag, 0.0), form, self._tag(tag))
+            judged(RatedCandidate(candidate, reference, source, tag, 0.0), form, self._tag(tag))
             for candidate, reference, source, tag in zip(candidates, references, sources, tags, strict=True)
         ]
         with torch_threads(self._threads):

@@ -21,9 +21,9 @@ from unswayed.papers.dialect.nano.config import Config, Finetuning, Pretraining
 from unswayed.papers.dialect.nano.corpus import (
     ANY,
     Instance,
-    Rating,
-    Sentence,
+    RatedCandidate,
     Shards,
+    TaggedSentence,
     Tags,
     acceptability,
     judged,
@@ -228,8 +228,8 @@ def _pretrain(
     network: NanoNetwork, config: Config, phase: Pretraining, found: Trained, after: After | None
 ) -> list[float]:
     corpus = Shards(phase.data, phase.languages, phase.identify, phase.agree, phase.split)
-    kinds: dict[tuple[str, str], Sentence] = {}
-    held: list[Sentence] = []
+    kinds: dict[tuple[str, str], TaggedSentence] = {}
+    held: list[TaggedSentence] = []
     share = 0.0 if phase.dev else phase.hold
     for sentence in corpus:
         kinds.setdefault((sentence.language, sentence.dialect), sentence)
@@ -258,7 +258,7 @@ def _pretrain(
     return _run("pretrain", network, config, instances, lambda n: sum(told_apart(n, held, tags)) / len(held), after)
 
 
-def told_apart(network: NanoNetwork, sentences: Sequence[Sentence], tags: Tags) -> list[float]:
+def told_apart(network: NanoNetwork, sentences: Sequence[TaggedSentence], tags: Tags) -> list[float]:
     """For each sentence 1 where its own tag scores above every sibling's, 0.5 for a tie. Chance with one is 0.5.
 
     Siblings are the other dialects of its language, or, where there are none, the other languages.
@@ -278,7 +278,7 @@ def told_apart(network: NanoNetwork, sentences: Sequence[Sentence], tags: Tags) 
     return found
 
 
-def _rivals(sentence: Sentence, tags: Tags) -> tuple[str, list[str]]:
+def _rivals(sentence: TaggedSentence, tags: Tags) -> tuple[str, list[str]]:
     siblings = [t for t in tags.dialects if t.startswith(f"{sentence.language}-") and t != sentence.dialect]
     if sentence.dialect in tags.dialects and siblings:
         return sentence.dialect, siblings
@@ -308,7 +308,7 @@ def _finetune(network: NanoNetwork, config: Config, phase: Finetuning, after: Af
     return _run("finetune", network, config, instances, agreement, after)
 
 
-def _key(rating: Rating) -> str:
+def _key(rating: RatedCandidate) -> str:
     """What two ratings of one segment share, so that a segment is learnt from or held, never both."""
     return rating.source or rating.reference
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from unswayed.base import UsageError
 from unswayed.lab.training.loop import padded
 from unswayed.lab.training.models import TrainingSettings
-from unswayed.papers.nature.slu.models import Labels
+from unswayed.papers.nature.slu.models import LabelSet
 from unswayed.systems import load_pretrained
 from unswayed.systems.device import beside
 
@@ -68,7 +68,7 @@ class Front(nn.Module):
 class Network(nn.Module):
     """A front and what stands on it. Extend with the loss, the answers and, where there is one, the attention."""
 
-    def __init__(self, front: Front, labels: Labels, settings: TrainingSettings) -> None:
+    def __init__(self, front: Front, labels: LabelSet, settings: TrainingSettings) -> None:
         super().__init__()
         self.front = front
         self.labels = labels

@@ -30,20 +30,20 @@ class Attention(NamedTuple):
     weights: list[list[float]]
 
 
-class Labels(msgspec.Struct, frozen=True):
+class LabelSet(msgspec.Struct, frozen=True):
     """The intents and tags of the training data, in the order of the network's outputs."""
 
     intents: list[str]
     tags: list[str]
 
 
-class _Made(msgspec.Struct, frozen=True):
+class _SluArchitecture(msgspec.Struct, frozen=True):
     """What a network is made from, besides its weights; kept in the weights' file."""
 
     system: str
     version: int
     settings: TrainingSettings
-    labels: Labels
+    labels: LabelSet
     front: dict[str, Any]
 
 
@@ -64,7 +64,7 @@ class SluSystem(TrainedSystem):
         """The network of the same name; imported here, as torch is."""
         from unswayed.papers.nature.slu import networks
 
-        named: type[Network] = getattr(networks, cls.__name__)
+        named: type[Network] = getattr(networks, f"{cls.__name__}Network")
         return named
 
     @classmethod
@@ -99,7 +99,7 @@ class SluSystem(TrainedSystem):
         from unswayed.papers.nature.slu.fronts import Encoder
         from unswayed.papers.nature.slu.training import Words
 
-        labels = Labels(sorted({s.intent for s in said}), sorted({"O", *(tag for s in said for tag in s.tags)}))
+        labels = LabelSet(sorted({s.intent for s in said}), sorted({"O", *(tag for s in said for tag in s.tags)}))
         with torch_seed(cls.seeds(settings).stream("weights", 0).bits() >> 1):
             front = Words.of((s.tokens for s in said), settings) if encoder is None else Encoder.opened(encoder)
             return cls.network_class()(front, labels, settings)
@@ -108,7 +108,7 @@ class SluSystem(TrainedSystem):
         from unswayed.lab.training.loop import packed
 
         network = self.network
-        made = _Made(self.name, VERSION_OF_MODELS, network.settings, network.labels, network.front.config())
+        made = _SluArchitecture(self.name, VERSION_OF_MODELS, network.settings, network.labels, network.front.config())
         return packed(network.state_dict(), canonical(made))
 
     @classmethod
@@ -118,10 +118,10 @@ class SluSystem(TrainedSystem):
         from unswayed.lab.training.loop import read_packed
 
         tensors, text = read_packed(place.weights)
-        return cls(cls._rebuilt(decode_json(text, _Made), tensors), card)
+        return cls(cls._rebuilt(decode_json(text, _SluArchitecture), tensors), card)
 
     @classmethod
-    def _rebuilt(cls, made: _Made, tensors: Tensors) -> Network:
+    def _rebuilt(cls, made: _SluArchitecture, tensors: Tensors) -> Network:
         front: Front
         if "encoder" in made.front:
             require_torch(cls.name, "transformers")

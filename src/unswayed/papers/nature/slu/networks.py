@@ -11,13 +11,13 @@ from torch import Tensor, nn
 from unswayed.lab.training.models import TrainingSettings
 from unswayed.papers.nature.slu.fronts import Batch, Encoder, Front, Gold, Network
 from unswayed.papers.nature.slu.layers import BothWays, Chain, LabelDecoder, Pooling, SelfAttention, token_loss
-from unswayed.papers.nature.slu.models import Labels
+from unswayed.papers.nature.slu.models import LabelSet
 
 
-class Bilstm(Network):
+class BilstmNetwork(Network):
     """BiLSTM, a weighted sum of its states for the intent, and a chain of tags over them for the slots."""
 
-    def __init__(self, front: Front, labels: Labels, settings: TrainingSettings) -> None:
+    def __init__(self, front: Front, labels: LabelSet, settings: TrainingSettings) -> None:
         super().__init__(front, labels, settings)
         self.encoder = BothWays(front.size, settings.hidden, settings.layers, settings.dropout)
         self.dropout = nn.Dropout(settings.dropout)
@@ -51,13 +51,13 @@ class Bilstm(Network):
 INTENT, SLOTS = 0, 1
 
 
-class Birnn(Network):
+class BirnnNetwork(Network):
     """Two encoders that share no weights. Each has its own loss and optimiser, and takes the other as it stands.
 
     So they are trained in turns: a step of the one, then a step of the other on what the first has become.
     """
 
-    def __init__(self, front: Front, labels: Labels, settings: TrainingSettings) -> None:
+    def __init__(self, front: Front, labels: LabelSet, settings: TrainingSettings) -> None:
         super().__init__(front, labels, settings)
         self.slot_front = deepcopy(front)
         self.encoders = nn.ModuleList(
@@ -101,13 +101,13 @@ class Birnn(Network):
         return self._intents(batch, intent, slots).argmax(1), tags
 
 
-class Stackprop(Network):
+class StackpropNetwork(Network):
     """Words go through a BiLSTM beside self-attention; a Hugging Face encoder stands in place of both.
 
     The intent of a sentence is the one that most of its tokens have.
     """
 
-    def __init__(self, front: Front, labels: Labels, settings: TrainingSettings) -> None:
+    def __init__(self, front: Front, labels: LabelSet, settings: TrainingSettings) -> None:
         super().__init__(front, labels, settings)
         self.dropout = nn.Dropout(settings.dropout)
         size = front.size
@@ -148,12 +148,12 @@ class Stackprop(Network):
         return self.mixing.weights(self.front(batch), batch)
 
 
-class Jointbert(Network):
+class JointbertNetwork(Network):
     """The intent is read from the first position, a token's tag from its first piece (Chen et al. 2019)."""
 
     front: Encoder
 
-    def __init__(self, front: Front, labels: Labels, settings: TrainingSettings) -> None:
+    def __init__(self, front: Front, labels: LabelSet, settings: TrainingSettings) -> None:
         super().__init__(front, labels, settings)
         self.dropout = nn.Dropout(settings.dropout)
         self.intent = nn.Linear(front.size, len(labels.intents))

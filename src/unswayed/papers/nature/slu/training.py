@@ -42,18 +42,18 @@ class SluLoop(Loop):
         return end_to_end(network, self.dev)
 
 
-class _Piece(NamedTuple):
+class _NumberedPiece(NamedTuple):
     tokens: list[str]
     intent: int
     tags: list[int]
 
 
-def _pieces(network: Network, said: Sequence[Said]) -> list[_Piece]:
+def _pieces(network: Network, said: Sequence[Said]) -> list[_NumberedPiece]:
     """Sentences as numbers, cut where the front has no room for all of one."""
     intents = {intent: n for n, intent in enumerate(network.labels.intents)}
     tags = {tag: n for n, tag in enumerate(network.labels.tags)}
     return [
-        _Piece(s.tokens[a:b], intents[s.intent], [tags[tag] for tag in s.tags[a:b]])
+        _NumberedPiece(s.tokens[a:b], intents[s.intent], [tags[tag] for tag in s.tags[a:b]])
         for s in said
         for a, b in windows(network.front, s.tokens)
     ]
