@@ -27,9 +27,8 @@ from unswayed.lab.calibration.profiles import (
 )
 from unswayed.vary.engine import Variation, vary
 from unswayed.vary.keyboard.layouts import layout
-from unswayed.vary.keyboard.typist import Typist
+from unswayed.vary.keyboard.typist import Typist, autocorrected, nearest, on_phone
 from unswayed.vary.operator import Text
-from unswayed.vary.phone import autocorrected, nearest, on_phone
 from unswayed.vary.slips import SHIPPED, SlipProfile, first_attempt, opportunities, profiles, slips
 from unswayed.vary.words import frequency_class, word_ranks
 

@@ -1,8 +1,14 @@
-"""A person types the text again on a keyboard, slips as people do, and may type it right."""
+"""A person types the text again on a keyboard, slips as people do, and may type it right.
+
+On a telephone, thumbs press small keys, and an autocorrection turns non-words into words. Its weights are assumptions:
+they were not counted in people's texts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from string import ascii_lowercase
 
 import msgspec
 
@@ -14,14 +20,17 @@ from unswayed.base.values import Json
 from unswayed.vary.hands import Hands
 from unswayed.vary.keyboard.layouts import LANGUAGES, layout as layout_named, layout_for
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text, in_params
-from unswayed.vary.phone import autocorrected, on_phone
-from unswayed.vary.slips import Profiles, profiles
-from unswayed.vary.words import checked_choice, word_ranks
+from unswayed.vary.slips import STYLES, Profiles, SlipProfile, profiles
+from unswayed.vary.words import cased, checked_choice, word_ranks
 
 _OF_LANGUAGE = {"ru": "ruspellru"}
 # Written without spaces, or composed from several keys: slips of letters and spaces are not what happens there.
 _OTHERWISE = frozenset(("ja", "ko", "vi", "th", "lo", "km", "my", "bo"))
 _NOTED = 5  # slips that a note names
+# How much likelier a slip is with thumbs than with ten fingers.
+_THUMBS = {"near": 2.5, "far": 0.4, "swap": 0.4, "omit": 1.2, "raised": 0.3, "space_lost": 2.0, "space_twice": 0.3}
+_AROUND = "\"'(),.:;?!"
+_MAX_OFFERED = 20_000  # rank up to which a word is offered as a correction
 
 
 class Typist(Operator):
@@ -96,3 +105,56 @@ class Typist(Operator):
             has = " and ".join(found.modes) or "none"
             raise UsageError(f"The profile {name} has no mode {self._mode}. It has {has}.")
         return found
+
+
+def on_phone(profile: SlipProfile, autocorrect: bool) -> SlipProfile:
+    """The profile of people with a telephone. Its keyboard begins sentences with a capital if it corrects."""
+    rates = {kind: min(rate * _THUMBS.get(kind, 1.0), 1.0) for kind, rate in profile.rates.items()}
+    choices = {**profile.choices, "near": {"across": 3.0, "along": 2.0}}  # a thumb misses upwards and downwards too
+    people = profile.people
+    if autocorrect:
+        rates["first_capital"] = 0.0
+        first = 1 + STYLES.index("first")
+        people = [[0.0 if k == first else value for k, value in enumerate(row)] for row in people]
+    return msgspec.structs.replace(profile, rates=rates, choices=choices, people=people, noticed=0.0)
+
+
+def autocorrected(text: str, edits: list[Edit]) -> list[Edit]:
+    """The slips after autocorrection: a word that came out as none is replaced by the likeliest word near it."""
+    made: list[Edit] = []
+    k = 0
+    while k < len(edits):
+        start, end, new = edits[k]
+        if " " in new or " " in text[start:end]:  # spaces came or went, so there is no one word to correct
+            made.append(edits[k])
+            k += 1
+            continue
+        low, high = text.rfind(" ", 0, start) + 1, text.find(" ", end)
+        high = len(text) if high < 0 else high
+        inside = [edit for edit in edits[k:] if low <= edit.start and edit.end <= high]
+        k += len(inside)
+        typed, at = "", low
+        for start, end, new in inside:
+            typed, at = typed + text[at:start] + new, end
+        typed += text[at:high]
+        core = typed.strip(_AROUND)
+        found = nearest(core.lower()) if core.isalpha() and core.lower() not in word_ranks() else ""
+        corrected = typed.replace(core, cased(found, core), 1)
+        if not found:
+            made += inside
+        elif corrected != text[low:high]:
+            made.append(Edit(low, high, corrected))
+    return made
+
+
+@lru_cache(65_536)
+def nearest(word: str) -> str:
+    """The most frequent word that one slip away is; empty if there is none."""
+    halves = [(word[:k], word[k:]) for k in range(len(word) + 1)]
+    near = {a + b[1:] for a, b in halves if b}
+    near |= {a + b[1] + b[0] + b[2:] for a, b in halves if len(b) > 1}
+    near |= {a + c + b[1:] for a, b in halves if b for c in ascii_lowercase}
+    near |= {a + c + b for a, b in halves for c in ascii_lowercase}
+    known = word_ranks()
+    offered = [other for other in near if known.get(other, _MAX_OFFERED) < _MAX_OFFERED and len(other) > 1]
+    return min(offered, key=known.__getitem__, default="")
