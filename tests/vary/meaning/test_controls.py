@@ -11,7 +11,7 @@ from unswayed.base.edits import apply
 from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.vary.engine import make_operator
-from unswayed.vary.meaning._control import find_deletions, find_insertions, find_replacements
+from unswayed.vary.meaning import find_deletions, find_insertions, find_replacements
 from unswayed.vary.meaning._table import LANGUAGES, MeaningChange, table
 from unswayed.vary.operator import Text
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from unswayed.base.edits import Edit
 from unswayed.vary.english import Word, forms, tagged
-from unswayed.vary.meaning._table import MeaningChange, Token, is_clear, table, tokens, without
+from unswayed.vary.meaning._table import MeaningChange, Token, is_clear, tokens, without
 from unswayed.vary.sentence import Sentence, sentences
 from unswayed.vary.words import cased, sounds_as_vowel, word_lists
 
@@ -113,11 +113,6 @@ class EnglishControls:
         return follows and s.word_at(i - 2) not in _AUXILIARY | {"let", "make", "help", "for", "than"}
 
     def deletions(self) -> Iterator[MeaningChange]:
-        """What may be left out, but nothing that a later *any* or *until* rests on."""
-        unless = table("en").unless
-        return (found for found in self._deletions() if not unless.search(self.text, found.edits[0].end))
-
-    def _deletions(self) -> Iterator[MeaningChange]:
         """*not*, *never*, *former* and the like taken away; one of two things that stand together; phrases."""
         text, words, s = self.text, self.words, self._whole
         for i, word in enumerate(words):

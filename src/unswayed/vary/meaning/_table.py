@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from unswayed.base.edits import Edit
+from unswayed.base.seeds import Stream
 from unswayed.vary.words import cased, sounds_as_vowel
 
 LANGUAGES = ("en", "pt", "zh")
@@ -117,9 +118,8 @@ _KEPT_NUMBERS = frozenset(["0", "1", "24", "100"])  # *24 hours*, *100%*: anothe
 _BRACKET = re.compile(r"[\w /%°]{0,12}[(（]\D?\d")
 
 
-def number_changes(text: str, choose: Iterable[int]) -> Iterator[MeaningChange]:
+def number_changes(text: str, rng: Stream) -> Iterator[MeaningChange]:
     """Each number with another in its place: years move a few years, other numbers change their first digit."""
-    draws = iter(choose)
     for match in _NUMBER.finditer(text):
         old = match[0]
         follows = text[match.end() :]
@@ -129,7 +129,7 @@ def number_changes(text: str, choose: Iterable[int]) -> Iterator[MeaningChange]:
         )
         if inside or old in _KEPT_NUMBERS or _BRACKET.match(follows):
             continue
-        new = _other_number(old, next(draws), follows)
+        new = _other_number(old, rng.bits(), follows)
         if new and not re.search(rf"(?<!\d){re.escape(new)}(?!\d)", text):
             yield MeaningChange((Edit(match.start(), match.end(), new),), "number", f"{old} → {new}")
 
@@ -175,8 +175,8 @@ def tokens(text: str) -> list[Token]:
     return [Token(match.start(), match.end(), match[0]) for match in _WORD.finditer(text)]
 
 
-def exchanges(text: str, table: MeaningTable, draw: Callable[[int], int], fits: Fits) -> Iterator[MeaningChange]:
-    """Every word that has others to stand for it, with one of these. `draw(n)` chooses one of n."""
+def exchanges(text: str, table: MeaningTable, rng: Stream, fits: Fits) -> Iterator[MeaningChange]:
+    """Every word that has others to stand for it, with one of these."""
     words = tokens(text)
     present = {word.text.lower() for word in words}
     for i, word in enumerate(words):
@@ -186,7 +186,7 @@ def exchanges(text: str, table: MeaningTable, draw: Callable[[int], int], fits: 
         for others in _substitutes(text, table, words, i):
             choices = [other for other in others.words if other.lower() not in present]
             if choices and fits(i, others.sense):
-                new = cased(choices[draw(len(choices))], word.text)
+                new = cased(rng.choice(choices), word.text)
                 edit = Edit(word.start, word.end, new)
                 if table.language == "en" and before and before.text.lower() in ("a", "an"):
                     article = cased("an" if sounds_as_vowel(new) else "a", before.text)

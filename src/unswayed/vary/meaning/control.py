@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unswayed.base.seeds import Stream
-from unswayed.vary.meaning._control import ControlOperator
+from unswayed.vary.meaning import ControlOperator
 from unswayed.vary.words import checked_choice
 
 # Which way is tried first, in %. What can't be done is replaced instead, and few texts have a word to leave out. So two

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unswayed.vary.meaning._control import ControlOperator
+from unswayed.vary.meaning import ControlOperator
 
 
 class Replace(ControlOperator):
