@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import msgspec
@@ -26,13 +27,14 @@ from unswayed.vary.disfluencies import (
 from unswayed.vary.english import Word, tagged
 from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.sentence import LONGEST, capital
+from unswayed.vary.words import draw_key
 
 _NO_CAPITAL = ("i", "i'm", "i've", "i'd", "i'll")
-_MANY = 60  # phrases that are looked at
+_MAX_PHRASES = 60  # that are looked at
 _TRIES = 8  # other texts whose beginning is looked at
 
 
-class _Said(NamedTuple):
+class _Speech(NamedTuple):
     """A text that someone is about to say: its words, where other phrases come from, and the dice."""
 
     text: Text
@@ -61,13 +63,8 @@ class Disfluency(Operator):
         self.kinds = [kind for kind in KINDS if kind in chosen]
         self._rates = disfluencies(profile)
         self._pool = PhrasePool(())
-        self._ways = {
-            "opening": self._opening,
-            "phrase": self._phrase,
-            "restart": self._restart,
-            "late": self._late,
-            "hesitation": self._hesitation,
-        }
+        ways = self._opening, self._phrase, self._restart, self._late, self._hesitation
+        self._ways = dict(zip(KINDS, ways, strict=True))
 
     @classmethod
     def pinned(cls, params: dict[str, Json]) -> dict[str, Json]:
@@ -82,7 +79,7 @@ class Disfluency(Operator):
         words = tagged(text.text) if len(text.text) <= LONGEST else ()
         if not words:
             return None
-        said = _Said(text, words, self._pool.near(text.text), rng)
+        said = _Speech(text, words, self._pool.near(text.text), rng)
         left = list(self.kinds)
         while left:
             kind = rng.weighted(left, [self._rates.kinds[kind] + 1e-6 for kind in left])
@@ -92,19 +89,19 @@ class Disfluency(Operator):
                 return change
         return None
 
-    def _cue(self, kind: str, said: _Said) -> str:
+    def _cue(self, kind: str, said: _Speech) -> str:
         """A cue with its commas, and a space on either side."""
-        cue = _drawn(self._rates.cues[kind], said.rng)
+        cue = draw_key(self._rates.cues[kind], said.rng)
         if not cue:
             return " "
         if said.text.text.islower():
             return f" {cue} "  # as recognisers write
         commas = self._rates.commas
-        marks = _drawn(commas.get(cue.partition(" ")[0]) or commas["*"], said.rng)
+        marks = draw_key(commas.get(cue.partition(" ")[0]) or commas["*"], said.rng)
         cue = " ".join("I" if word == "i" else word for word in cue.split(" "))
         return (", " if marks in ("before", "both") else " ") + cue + (", " if marks in ("after", "both") else " ")
 
-    def _again(self, said: _Said, wrong: str, kind: str, note: str) -> Change:
+    def _again(self, said: _Speech, wrong: str, kind: str, note: str) -> Change:
         """The whole text after something else."""
         text, first = said.text.text, said.words[0]
         start = first.start
@@ -115,29 +112,25 @@ class Disfluency(Operator):
             edits.append(Edit(start, start + 1, text[start].lower()))
         return Change(tuple(edits), f"{note}: “{wrong}{cue}”")
 
-    def _opening(self, said: _Said) -> Change | None:
+    def _opening(self, said: _Speech) -> Change | None:
         rates, rng = self._rates, said.rng
         own = [word.lower for word in said.words]
         table = rates.openings.get(own[0]) or (rates.openings["*"] if said.words[0].tag == "W" else {})
         wrong = ""
         if not table or rng.random() < rates.borrowed:
-            wrong = self._begun_otherwise(said)
+            # as another text begins, with a word that says what it is about
+            length = int(draw_key(rates.lengths["opening"], rng))
+            others = rng.sample(said.near or self._pool.texts, _TRIES)
+            fit = (other for other in others if not only_closed(tagged(other)[:length]))
+            wrong = _beginning(next(fit, ""), length)
         if not wrong:
-            wrong = _drawn(table, rng) if table else ""
+            wrong = draw_key(table, rng) if table else ""
         begun = wrong.lower().split()
         if not begun or begun == own[: len(begun)] or len(begun) >= len(own):
             return None
         return self._again(said, wrong, "opening", "another beginning")
 
-    def _begun_otherwise(self, said: _Said) -> str:
-        """How another text begins, with a word that says what it is about; nothing if there is none."""
-        length = int(_drawn(self._rates.lengths["opening"], said.rng))
-        for other in said.rng.sample(said.near or self._pool.texts, _TRIES):
-            if not only_closed(tagged(other)[:length]):
-                return _beginning(other, length)
-        return ""
-
-    def _restart(self, said: _Said) -> Change | None:
+    def _restart(self, said: _Speech) -> Change | None:
         rng = said.rng
         if rng.random() < self._rates.same_start:
             found = self._site(said)
@@ -152,12 +145,12 @@ class Disfluency(Operator):
             texts = said.near or self._pool.texts
             if not texts:
                 return None
-            begun = _beginning(rng.choice(texts), int(_drawn(self._rates.lengths["restart"], rng)))
+            begun = _beginning(rng.choice(texts), int(draw_key(self._rates.lengths["restart"], rng)))
         if begun.lower() == said.text.text.lower()[: len(begun)] or not begun:
             return None
         return self._again(said, begun, "restart", "a restart after another sentence")
 
-    def _phrase(self, said: _Said) -> Change | None:
+    def _phrase(self, said: _Speech) -> Change | None:
         found = self._site(said)
         if found is None:
             return None
@@ -176,7 +169,7 @@ class Disfluency(Operator):
             cue += "the "
         return Change((Edit(start, start, wrong + cue),), f"a repair: “{wrong}{cue.rstrip()}”")
 
-    def _late(self, said: _Said) -> Change | None:
+    def _late(self, said: _Speech) -> Change | None:
         found = self._site(said, late=True)
         if found is None:
             return None
@@ -194,22 +187,22 @@ class Disfluency(Operator):
         edits = (Edit(start, end, wrong), Edit(close, close, f"{cue} {right}"))
         return Change(edits, f"a late repair: “{wrong} …{cue}”")
 
-    def _hesitation(self, said: _Said) -> Change | None:
+    def _hesitation(self, said: _Speech) -> Change | None:
         places = [w.start for w in said.words if w.tag not in ("RP", "POS") and not said.text.inside(w.start)]
         if not places:
             return None
         start, filler = said.rng.choice(places), said.rng.choice(("um", "uh", "er"))
         return Change((Edit(start, start, f"{filler} "),), f"a hesitation: “{filler}”")
 
-    def _site(self, said: _Said, late: bool = False) -> tuple[Phrase, str] | None:
+    def _site(self, said: _Speech, late: bool = False) -> tuple[Phrase, str] | None:
         """A phrase of the text that is repaired, and a wrong one like it."""
         text, words, rng = said.text, said.words, said.rng
         found = [p for p in phrases(text.text) if not text.inside(words[p.first].start)]
         if late:
-            spans = [
-                (words[p.first].start, words[p.end - 1].end, p) for p in found if p.first > 0 and p.end < len(words)
-            ]
-            found = [p for start, end, p in spans if not any(a < end and start < b for a, b in text.marked)]
+            found = [p for p in found if p.first > 0 and p.end < len(words)]
+            spans = [(words[p.first].start, words[p.end - 1].end) for p in found]
+            free = [not any(a < end and start < b for a, b in text.marked) for start, end in spans]
+            found = list(compress(found, free))
         while found:
             phrase = rng.weighted(found, [self._rates.sites[p.kind] + 1e-6 for p in found])
             found.remove(phrase)
@@ -218,28 +211,25 @@ class Disfluency(Operator):
                 return phrase, wrong
         return None
 
-    def _wrong(self, phrase: Phrase, said: _Said) -> str:
+    def _wrong(self, phrase: Phrase, said: _Speech) -> str:
         """Another phrase like this one: from the example's own texts, from texts on the same topic, from any."""
-        length = int(_drawn(self._rates.lengths.get(phrase.kind, {"1": 1}), said.rng))
+        length = int(draw_key(self._rates.lengths.get(phrase.kind, {"1": 1}), said.rng))
         own = phrase.said.lower().split()
         here = said.text.text.lower()
         groups = [[p for other in said.text.others for p in phrases(other) if p.kind == phrase.kind]]
-        fits = []
+        best: list[Phrase] = []
         for group in (*groups, *self._pool.like(phrase, said.near)):
-            some = [said.rng.choice(group) for _ in range(_MANY)] if len(group) > _MANY else group
+            some = [said.rng.choice(group) for _ in range(_MAX_PHRASES)] if len(group) > _MAX_PHRASES else group
             fit = [p for p in some if not set(p.said.lower().split()) & set(own) and p.said.lower() not in here]
-            fits.append(fit)
-            if long := [p for p in fit if p.end - p.first == length]:
-                return _as_said(said.rng.choice(long), said.text.text)
-        best = next((fit for fit in fits if fit), None)
-        return _as_said(said.rng.choice(best), said.text.text) if best else ""
-
-
-def _as_said(phrase: Phrase, text: str) -> str:
-    """The phrase in the text's case, without the capital of a sentence's first word."""
-    if text.islower() or (phrase.first == 0 and phrase.kind != "name"):
-        return phrase.said.lower()
-    return phrase.said
+            as_long = [p for p in fit if p.end - p.first == length]
+            best = as_long or best or fit
+            if as_long:
+                break
+        if not best:
+            return ""
+        wrong = said.rng.choice(best)
+        begins = wrong.first == 0 and wrong.kind != "name"  # with a capital that is no name's
+        return wrong.said.lower() if begins or said.text.text.islower() else wrong.said
 
 
 def _beginning(text: str, length: int) -> str:
@@ -249,7 +239,3 @@ def _beginning(text: str, length: int) -> str:
         return ""
     begun = text[words[0].start : words[-1].end]
     return begun if words[0].tag == "NNP" or words[0].lower in _NO_CAPITAL else begun[0].lower() + begun[1:]
-
-
-def _drawn(counts: Mapping[str, float], rng: Stream) -> str:
-    return rng.weighted(list(counts), list(counts.values()))
