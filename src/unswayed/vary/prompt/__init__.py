@@ -8,7 +8,7 @@ from unswayed.base.chat import CHAT, is_chat
 from unswayed.base.errors import UsageError
 from unswayed.base.ids import canonical, decode
 from unswayed.base.seeds import Stream
-from unswayed.base.values import Example, Inputs, Json
+from unswayed.base.values import Example, Json
 from unswayed.systems.template import PROMPT, Reprompt
 from unswayed.vary.operator import PromptOperator, Rewritten
 
@@ -25,12 +25,12 @@ class Reprompting(PromptOperator):
         self._known: dict[int, tuple[Reprompt, str]] = {}
 
     def reprompt(self, example: Example, language: str, rng: Stream) -> tuple[Reprompt, str] | None:
-        """By default the same for all examples of a draw: see `drawn`."""
+        """By default the same for all examples of a draw: see `draw_reprompt`."""
         if rng.draw not in self._known:
-            self._known[rng.draw] = self.drawn(language, rng)
+            self._known[rng.draw] = self.draw_reprompt(language, rng)
         return self._known[rng.draw]
 
-    def drawn(self, language: str, rng: Stream) -> tuple[Reprompt, str]:
+    def draw_reprompt(self, language: str, rng: Stream) -> tuple[Reprompt, str]:
         """Extend where a draw has one change for all examples: that change, and a note."""
         raise NotImplementedError
 
@@ -38,12 +38,29 @@ class Reprompting(PromptOperator):
         made = self.reprompt(example, language, rng)
         if made is None:
             return None
-        reprompt, note = made
-        inputs = example.inputs
-        if is_chat(inputs):
-            changed = in_chat(inputs, reprompt)
-            return None if changed is None else Rewritten(changed, example.gold, note)
-        return Rewritten({**inputs, PROMPT: reprompt.encoded()}, example.gold, note)
+        (reprompt, note), inputs = made, example.inputs
+        if not is_chat(inputs):
+            return Rewritten({**inputs, PROMPT: reprompt.encoded()}, example.gold, note)
+        chat: dict[str, Json] = decode(inputs[CHAT])
+        messages = list(chat["messages"])
+        at = next((i for i, message in enumerate(messages) if message["role"] in _SYSTEM), None)
+        content = None if at is None else messages[at].get("content")
+        if reprompt.shots:
+            turns = []
+            for shot in reprompt.shots:
+                turns += [{"role": "user", "content": next(iter(shot.inputs.values()))}]
+                turns += [{"role": "assistant", "content": shot.answer}]
+            start = 0 if at is None else at + 1
+            messages[start:start] = turns
+        elif isinstance(content, dict):  # the system message is itself among the varied texts
+            name = content["input"]
+            return Rewritten({**inputs, name: reprompt.applied(inputs[name])}, example.gold, note)
+        elif at is None or not isinstance(content, str) or not content.strip():
+            return None
+        else:
+            messages[at] = {**messages[at], "content": reprompt.applied(content)}
+        changed = canonical({**chat, "messages": messages}).decode()
+        return Rewritten({**inputs, CHAT: changed}, example.gold, note)
 
 
 def checked_share(share: float) -> float:
@@ -51,26 +68,3 @@ def checked_share(share: float) -> float:
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1:
         raise UsageError(f"share must be more than 0 and at most 1, such as 0.05, not {share!r:.40}.")
     return float(share)
-
-
-def in_chat(inputs: Inputs, reprompt: Reprompt) -> Inputs | None:
-    """The chat with its system message changed; None where it has none, or the change leaves it as it is."""
-    chat: dict[str, Json] = decode(inputs[CHAT])
-    messages = list(chat["messages"])
-    at = next((i for i, message in enumerate(messages) if message["role"] in _SYSTEM), None)
-    if reprompt.shots:
-        turns = []
-        for shot in reprompt.shots:
-            turns += [{"role": "user", "content": next(iter(shot.inputs.values()))}]
-            turns += [{"role": "assistant", "content": shot.answer}]
-        start = 0 if at is None else at + 1
-        messages[start:start] = turns
-        return {**inputs, CHAT: canonical({**chat, "messages": messages}).decode()}
-    content = None if at is None else messages[at].get("content")
-    if isinstance(content, dict):  # the system message is itself among the varied texts
-        name = content["input"]
-        return {**inputs, name: reprompt.applied(inputs[name])}
-    if at is None or not isinstance(content, str) or not content.strip():
-        return None
-    messages[at] = {**messages[at], "content": reprompt.applied(content)}
-    return {**inputs, CHAT: canonical({**chat, "messages": messages}).decode()}

@@ -10,6 +10,7 @@ from unswayed.base.seeds import Stream
 from unswayed.base.values import Example, Inputs, Json
 from unswayed.systems.template import Reprompt, Shot
 from unswayed.vary.prompt import Reprompting
+from unswayed.vary.words import checked_choice
 
 
 class Fewshot(Reprompting):
@@ -30,16 +31,14 @@ class Fewshot(Reprompting):
         super().__init__(share)
         if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= 100:
             raise UsageError(f"n must be a whole number from 1 to 100, not {n!r:.40}.")
-        if vary not in ("which", "order"):
-            raise UsageError(f"vary must be which or order, not {vary!r:.40}.")
-        self._n, self._vary, self.file = n, vary, file
+        self._n, self._vary, self.file = n, checked_choice("vary", vary, "which", "order"), file
         self._shots: list[tuple[Example, Shot]] = []
         self._chosen: dict[int, list[int]] = {}
 
     def take_pool(self, examples: Sequence[Example]) -> None:
         """The examples that may be shown."""
         shots = ((e, said_text(e.gold)) for e in examples)
-        self._shots = [(e, Shot(_texts(e.inputs), said)) for e, said in shots if said is not None]
+        self._shots = [(e, Shot(_shown_texts(e.inputs), said)) for e, said in shots if said is not None]
         if len(self._shots) <= self._n:
             raise UsageError(
                 f"{self.name} shows {self._n} examples, and never the one that is asked about. That takes at least "
@@ -63,7 +62,7 @@ class Fewshot(Reprompting):
         return Reprompt(shots=tuple(self._shots[i][1] for i in own)), note
 
 
-def _texts(inputs: Inputs) -> dict[str, str]:
+def _shown_texts(inputs: Inputs) -> dict[str, str]:
     """An example's texts; of a chat, the last one of the user's."""
     if not is_chat(inputs):
         return dict(inputs)

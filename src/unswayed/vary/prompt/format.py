@@ -41,7 +41,7 @@ class Format(Reprompting):
             if part not in _CHOICES:
                 raise UnknownName("part of a format", part, list(_CHOICES))
 
-    def drawn(self, language: str, rng: Stream) -> tuple[Reprompt, str]:
+    def draw_reprompt(self, language: str, rng: Stream) -> tuple[Reprompt, str]:
         if not self._order:
             combined = list(product(*(_CHOICES[part] for part in self._parts)))[1:]  # the first changes nothing
             self._order = rng.shared("formats").sample(combined, len(combined))

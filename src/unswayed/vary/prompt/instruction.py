@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,6 @@ from unswayed.vary.prompt import Reprompting
 
 PROMPTS = files("unswayed.vary.prompt") / "prompts"
 _OPENINGS = (
-    "",
     "Please do the following.",
     "Here is your task.",
     "Read this carefully.",
@@ -89,28 +89,32 @@ class Instruction(Reprompting):
 
     @cached_property
     def _wordings(self) -> list[str]:
-        return _read(self._file) if self._file else self._asked()
+        return _read(self._file) if self._file else self._ask_model()
 
     def reprompt(self, example: Example, language: str, rng: Stream) -> tuple[Reprompt, str] | None:
         if not self._file and not self._url:
             return super().reprompt(example, language, rng)
         if not self._order:
             for number, text in enumerate(self._wordings, 1):
-                _check_fields(f"{self._file or self._prompt}, wording {number}", text, example)
+                template = Template(text, f"{self._file or self._prompt}, wording {number}")
+                template.require(example.inputs)
+                absent = next((name for name in example.inputs if not template.has(name)), None)
+                if absent is not None and "chat" not in example.inputs:
+                    what = f"{{{absent}}} is not in it. Each wording needs all fields of the data."
+                    raise UsageError(f"{template.where}: {what}")
             self._order = rng.shared("wordings").sample(self._wordings, len(self._wordings))
         at = rng.draw % len(self._order)
         return Reprompt(template=self._order[at]), f"wording {self._wordings.index(self._order[at]) + 1}"
 
-    def drawn(self, language: str, rng: Stream) -> tuple[Reprompt, str]:
+    def draw_reprompt(self, language: str, rng: Stream) -> tuple[Reprompt, str]:
         if language.partition("-")[0] != "en":
             file = in_params(file="wordings.txt")
             raise UsageError(f"The rules of {self.name} are for English. Give your own wordings: {file}.")
-        ways = [(opening, words) for opening in _OPENINGS for words in _WORDS if opening]
-        opening, words = rng.dealt(ways, "wordings")
+        opening, words = rng.dealt(list(product(_OPENINGS, _WORDS)), "wordings")
         replaced = f", other words: {', '.join(words)}" if words else ""
         return Reprompt(opening=opening, words=words), f"opens with {opening!r}{replaced}"
 
-    def _asked(self) -> list[str]:
+    def _ask_model(self) -> list[str]:
         """The wordings of a model that keep the prompt's fields; what is dropped is told on standard error."""
         template = Template.read(self._prompt)
         found: dict[str, None] = {}
@@ -132,9 +136,8 @@ class Instruction(Reprompting):
         if not found:
             raise UsageError(f"{self._url} gave no wording of {self._prompt} that keeps its fields. Use another model.")
         if lost:
-            print(
-                f"{self.name}: dropped {lost} wordings that lost or gained a field; {len(found)} kept", file=sys.stderr
-            )
+            dropped = f"dropped {lost} wordings that lost or gained a field; {len(found)} kept"
+            print(f"{self.name}: {dropped}", file=sys.stderr)
         return list(found)[: self._n]
 
 
@@ -145,19 +148,8 @@ def _read(path: str) -> list[str]:
         raise UsageError(f"There is no file of wordings {path}.") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: the wordings are not UTF-8 text ({error.reason} at byte {error.start}).") from error
-    lines = text.replace("\r\n", "\n").split("\n")
-    parts: list[list[str]] = [[]]
-    for line in lines:
-        parts.append([]) if line.strip() == "---" else parts[-1].append(line)
-    wordings = list(dict.fromkeys(part for lines in parts if (part := "\n".join(lines).strip("\n")).strip()))
+    parts = re.split(r"(?m)^[^\S\n]*---[^\S\n]*$", text.replace("\r\n", "\n"))
+    wordings = list(dict.fromkeys(part.strip("\n") for part in parts if part.strip()))
     if not wordings:
         raise UsageError(f"{path} has no wordings. Write prompts into it, with a line --- between them.")
     return wordings
-
-
-def _check_fields(where: str, text: str, example: Example) -> None:
-    template = Template(text, where)
-    template.require(example.inputs)
-    names: Sequence[str] = [name for name in example.inputs if not template.has(name)]
-    if names and "chat" not in example.inputs:
-        raise UsageError(f"{where}: {{{names[0]}}} is not in it. Each wording needs all fields of the data.")

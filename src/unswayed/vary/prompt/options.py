@@ -36,7 +36,7 @@ class Options(PromptOperator):
 
     def rewrite(self, example: Example, language: str, rng: Stream) -> Rewritten | None:
         before = choices_in(example.inputs)
-        drawn = self._drawn(len(before), rng) if before else None
+        drawn = self._draw_order(len(before), rng) if before else None
         if drawn is None:
             return None
         order, letters = drawn
@@ -51,7 +51,7 @@ class Options(PromptOperator):
         note = f"{said}, letters {letters[: len(order)]}" if letters != LETTERS else said
         return Rewritten({**example.inputs, CHOICES: made}, gold, note)
 
-    def _drawn(self, n: int, rng: Stream) -> tuple[tuple[int, ...], str] | None:
+    def _draw_order(self, n: int, rng: Stream) -> tuple[tuple[int, ...], str] | None:
         """The draw's order of n choices, and their letters; None where there is no other."""
         if (rng.draw, n) not in self._known:
             alphabets = [LETTERS] if self._vary == "order" or n > len(_OTHER) else [_OTHER]
