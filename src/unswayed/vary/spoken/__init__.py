@@ -74,19 +74,20 @@ def verb_phrases(line: Line, objects: bool = False) -> list[tuple[int, int]]:
         verbs = [i for i in verbs if i not in helping] + helping
     found = []
     for i in verbs:
-        first, end = _phrase(words, tags, i)
-        found.append((first, _with_object(line, end) if objects else end))
+        end, verb = i + 1, words[i]
+        if verb in BE:
+            end += end < len(words) and tags[end] in ("EX", "PRP")  # *is there*, *is it*
+        else:
+            while end < len(words) and (tags[end] == "RP" or words[end] in _OBJECTS):
+                end += 1
+        if objects:  # the nouns that follow, with their articles, numbers and adjectives, up to a mark
+            first = end
+            while end < len(tags) and tags[end] in _NOMINAL and (line.plain or line.spaced(end)):
+                end += 1
+            while end > first and tags[end - 1] not in _NOUNS:
+                end -= 1
+        found.append((i - (i > 0 and verb in _CLITICS), end))
     return found
-
-
-def _with_object(line: Line, first: int) -> int:
-    """The end of the nouns that follow a phrase, with their articles, numbers and adjectives, up to a mark."""
-    tags, end, plain = line.tags, first, line.plain
-    while end < len(tags) and tags[end] in _NOMINAL and (plain or line.spaced(end)):
-        end += 1
-    while end > first and tags[end - 1] not in _NOUNS:
-        end -= 1
-    return end
 
 
 def _helps(words: Sequence[str], tags: Sequence[str], i: int, main: int) -> bool:
@@ -94,14 +95,3 @@ def _helps(words: Sequence[str], tags: Sequence[str], i: int, main: int) -> bool
     if words[i] in DO:
         return tags[main] == "VB" and tags[main - 1] not in ("TO", "W")
     return tags[main] in ("VBG", "VBN") and _BETWEEN.issuperset(tags[i + 1 : main])
-
-
-def _phrase(words: Sequence[str], tags: Sequence[str], i: int) -> tuple[int, int]:
-    """Where the verb begins, and where what belongs to it ends."""
-    end, verb = i + 1, words[i]
-    if verb in BE:
-        end += end < len(words) and tags[end] in ("EX", "PRP")  # *is there*, *is it*
-    else:
-        while end < len(words) and (tags[end] == "RP" or words[end] in _OBJECTS):
-            end += 1
-    return i - (i > 0 and verb in _CLITICS), end

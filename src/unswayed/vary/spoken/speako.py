@@ -11,8 +11,8 @@ from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.spoken._speako import ears, letters_of
 from unswayed.vary.words import cased, checked_choice
 
-_LONGEST = 30  # letters; what is longer is no word
-_TRIES = 8
+_MAX_WORD = 30  # letters
+_TRIES = 8  # tokens that are guessed, before all words are listed
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _CLITICS = frozenset(("s", "t", "m", "d", "ll", "re", "ve"))  # what is left of *what's* or *don't* when split
 
@@ -41,9 +41,15 @@ class Speako(Operator):
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         # One by one: where unknown words of a block were looked for at once, this was 1.27 times faster end to end.
-        found = _choose_word(text, rng)
+        count = len(text.tokens)
+        # Most tokens are words, so that guessing finds one at once, each as likely as any.
+        guesses = (_word_at(text, rng.below(count)) for _ in range(_TRIES if count else 0))
+        found = next(filter(None, guesses), None)
         if found is None:
-            return None
+            words = _words_in(text)
+            if not words:
+                return None
+            found = rng.choice(words)
         new, distance = self._nearest(found.word)
         if new is None:  # another word, where nothing sounds like the one that was chosen
             others = [word for word in _words_in(text) if self._nearest(word.word)[0]]
@@ -61,19 +67,6 @@ class Speako(Operator):
         if heard.homophone and self.homophones == "allow":
             return heard.homophone, 0
         return heard.near, heard.distance
-
-
-def _choose_word(text: Text, rng: Stream) -> WordPlace | None:
-    """A random token that is a word."""
-    count = len(text.tokens)
-    if not count:
-        return None
-    for _ in range(_TRIES):  # most tokens are words, so that guessing finds one at once, each as likely as any
-        found = _word_at(text, rng.below(count))
-        if found:
-            return found
-    words = _words_in(text)
-    return rng.choice(words) if words else None
 
 
 def _words_in(text: Text) -> list[WordPlace]:
@@ -94,7 +87,7 @@ def _word_at(text: Text, place: int) -> WordPlace | None:
         return None
     if not (word.isascii() and word.isalpha()):
         word = _plain(word)
-    return WordPlace(start, end, word) if 0 < len(word) <= _LONGEST else None
+    return WordPlace(start, end, word) if 0 < len(word) <= _MAX_WORD else None
 
 
 def _plain(word: str) -> str:
