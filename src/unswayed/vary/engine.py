@@ -16,13 +16,14 @@ from unswayed.base.errors import CannotKeepLabels, UnknownName, UsageError, opti
 from unswayed.base.gc_pause import collecting_later
 from unswayed.base.language import UNSURE, knows, require_language
 from unswayed.base.options import OperatorSpec
+from unswayed.base.secrets import masked_data
 from unswayed.base.seeds import Seeds
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json, Maker, Variant, VariantColumn, Variants
 from unswayed.storage.suite import LANGUAGE
 from unswayed.vary import operators
 from unswayed.vary.guard import LabelGuard
-from unswayed.vary.operator import UNALTERED, Change, Operator, PromptOperator, SingleEdits, Texts, describe
+from unswayed.vary.operator import UNALTERED, Change, Operator, PromptOperator, SingleEdits, Texts, plain
 
 BLOCK = 512  # examples handled at once: enough for operators that batch, little enough to stream
 _MOST_CHARACTERS = 1 << 20  # of examples handled at once: words of texts may take a hundred times their letters
@@ -50,7 +51,14 @@ def describe_operator(spec: OperatorSpec) -> dict[str, Json]:
     """All that decides what the operator makes, for a suite's manifest."""
     cls = operators.get(spec.name)
     params = {**{k: p.default for k, p in cls.parameters().items()}, **spec.params}
-    return describe(spec.name, cls, {**params, **cls.pinned(params)})
+    shown = {name: masked_data({name: value})[name] for name, value in {**params, **cls.pinned(params)}.items()}
+    return {
+        "name": spec.name,
+        "version": cls.version,
+        "languages": list(cls.languages),
+        "meaning": cls.meaning,
+        "params": {name: plain(value) for name, value in shown.items()},
+    }
 
 
 class Variation(msgspec.Struct, frozen=True, kw_only=True):

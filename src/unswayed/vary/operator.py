@@ -9,19 +9,16 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, overload
 
 from unswayed.base.edits import Edit, LabelsLost, OneEach, apply
 from unswayed.base.errors import UsageError, option
-from unswayed.base.secrets import masked_data
 from unswayed.base.seeds import Stream, StreamIds, Streams
 from unswayed.base.task import TAGGED, Task
 from unswayed.base.values import Example, Inputs, Json, Meaning
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from unswayed.systems.system import System
 
 T = TypeVar("T")
@@ -114,17 +111,6 @@ class Text:
         return any(start < at < end for start, end in self.marked)
 
 
-class Letters(NamedTuple):
-    """The code points of texts, one text after the other; where each begins, and how many each has.
-
-    They are bytes where all texts are ASCII.
-    """
-
-    codes: NDArray[Any]
-    starts: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-
-
 class Texts(Sequence[Text]):
     """A block of texts as columns; a Text is made when it is asked for.
 
@@ -137,8 +123,8 @@ class Texts(Sequence[Text]):
     ) -> None:
         """`examples` has the example of each text; `language` is that of all texts, or has one for each."""
         self.examples, self.fields, self.task = examples, fields, task
-        self.language = language if isinstance(language, str) else ""
-        self._languages = None if isinstance(language, str) else language
+        self._languages = [language] * len(fields) if isinstance(language, str) else language
+        self.language = self._languages[0] if len(set(self._languages)) == 1 else ""
         self.strings = [e.inputs[field] for e, field in zip(examples, fields, strict=True)]
         self._made: dict[int, Text] = {}
         self._found: dict[Any, Any] = {}
@@ -146,15 +132,10 @@ class Texts(Sequence[Text]):
     @classmethod
     def of(cls, texts: Sequence[Text]) -> Texts:
         """The block of texts that were made one by one, all of one task."""
-        examples = [
-            Example(n, str(n), {**text._inputs, text.field: text.text}, text._gold) for n, text in enumerate(texts)
-        ]
-        languages = [text.language for text in texts]
-        alike = len(set(languages)) == 1
-        block = cls(
-            examples, [text.field for text in texts], texts[0]._task if texts else None,
-            languages[0] if alike else languages,
-        )  # fmt: skip
+        each = [({**text._inputs, text.field: text.text}, text._gold) for text in texts]
+        examples = [Example(n, str(n), inputs, gold) for n, (inputs, gold) in enumerate(each)]
+        fields, languages = [text.field for text in texts], [text.language for text in texts]
+        block = cls(examples, fields, texts[0]._task if texts else None, languages)
         block._made.update(enumerate(texts))
         return block
 
@@ -179,25 +160,22 @@ class Texts(Sequence[Text]):
             return [self[i] for i in range(*at.indices(len(self)))]
         made = self._made.get(at)
         if made is None:
-            example, field = self.examples[at], self.fields[at]
-            language = self._languages[at] if self._languages else self.language
-            made = Text(self.strings[at], language, example.gold, field, self.task, example.inputs)
+            e, field = self.examples[at], self.fields[at]
+            made = Text(self.strings[at], self._languages[at], e.gold, field, self.task, e.inputs)
             self._made[at] = made
         return made
 
     def __iter__(self) -> Iterator[Text]:
-        if not self._made and not self._languages:  # all at once, which takes half the time
-            columns = zip(self.strings, self.golds, self.fields, self.examples, strict=True)
-            language, task = self.language, self.task
-            texts = [Text(text, language, gold, field, task, e.inputs) for text, gold, field, e in columns]
-            self._made = dict(enumerate(texts))
-            return iter(texts)
+        if not self._made:  # all at once, which takes half the time
+            columns = self.strings, self._languages, self.golds, self.fields, repeat(self.task)
+            self._made = dict(enumerate(map(Text, *columns, [e.inputs for e in self.examples])))
+            return iter(self._made.values())
         return map(self.__getitem__, range(len(self)))
 
     def some(self, at: Sequence[int]) -> Texts:
         """Those at these places."""
-        language = [self._languages[i] for i in at] if self._languages else self.language
-        some = Texts([self.examples[i] for i in at], [self.fields[i] for i in at], self.task, language)
+        examples, fields = [self.examples[i] for i in at], [self.fields[i] for i in at]
+        some = Texts(examples, fields, self.task, [self._languages[i] for i in at])
         some._made = {k: self._made[i] for k, i in enumerate(at) if i in self._made}
         return some
 
@@ -207,17 +185,6 @@ class Texts(Sequence[Text]):
             self._found[find] = find(self)
         found: T = self._found[find]
         return found
-
-    @cached_property
-    def letters(self) -> Letters:
-        import numpy as np
-
-        joined = "".join(self.strings)
-        ascii = joined.isascii()
-        coded = joined.encode("ascii" if ascii else "utf-32-le", "surrogatepass")
-        codes = np.frombuffer(coded, np.uint8 if ascii else "<u4")
-        sizes = np.array(list(map(len, self.strings)), np.int64)
-        return Letters(codes, np.cumsum(sizes) - sizes, sizes)
 
     @cached_property
     def tags(self) -> list[Sequence[str] | None]:
@@ -403,18 +370,6 @@ def pinned_system(spec: str, kind: type[System]) -> dict[str, Json]:
 def whole_text(text: str, new: str, note: str) -> Change | None:
     """The change of an operator that rewrites everything, or None if it gave the same text back."""
     return Change((Edit(0, len(text), new),), note) if new.strip() and new != text else None
-
-
-def describe(name: str, operator: type[Operator], params: dict[str, Any]) -> dict[str, Json]:
-    """An operator as a suite's manifest names it."""
-    kept = {name: masked_data({name: value})[name] for name, value in params.items()}
-    return {
-        "name": name,
-        "version": operator.version,
-        "languages": list(operator.languages),
-        "meaning": operator.meaning,
-        "params": {key: plain(value) for key, value in kept.items()},
-    }
 
 
 def plain(value: object) -> Json:

@@ -197,9 +197,13 @@ def _plain_letters(texts: Texts) -> tuple[NDArray[Any], NDArray[np.int64], NDArr
     and nor is the one at the end, which stands for the letters of empty texts."""
     import numpy as np
 
-    codes, starts, sizes = texts.letters
-    codes = np.append(codes, codes.dtype.type(_PLAIN))
-    if codes.dtype != np.uint8:
+    joined = "".join(texts.strings)
+    ascii = joined.isascii()
+    coded = joined.encode("ascii" if ascii else "utf-32-le", "surrogatepass")
+    codes = np.append(np.frombuffer(coded, np.uint8 if ascii else "<u4"), np.uint8(_PLAIN))
+    sizes = np.array(list(map(len, texts.strings)), np.int64)
+    starts = np.cumsum(sizes) - sizes
+    if not ascii:
         plain = np.array([text.isascii() for text in texts.strings])
         codes[:-1][~np.repeat(plain, sizes)] = _PLAIN
     return codes, np.where(sizes > 0, starts, len(codes) - 1), sizes.astype(np.uint64)
