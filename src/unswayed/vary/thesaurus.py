@@ -34,16 +34,20 @@ _WORST = 4.0  # how much worse than the best a candidate may be
 _UNIT = 127  # what a vector's number 1 is stored as
 _FEW = log(2)  # weight of a sentence with one other word that has a vector
 Numbers = NDArray[np.intp]
+Floats = NDArray[np.float64]
 _MAX_WORDS, _MAX_PLACES = 100_000, 100_000  # words with tags, and places of words, that are remembered
 
 
 class Synonyms(NamedTuple):
-    """The entry of a lemma: its number, how many senses it has, and its candidates, each with its score."""
+    """The entry of a lemma: of its senses, the rows of their vectors and their shares; of its candidates, each with its
+    score, the rows of their vectors and the numbers of their senses."""
 
-    number: int
-    senses: int
+    sense_rows: Numbers
+    shares: Floats
     words: list[str]
-    scores: list[float]
+    scores: Floats
+    rows: Numbers
+    senses: Numbers
 
 
 class InflectedSynonyms(NamedTuple):
@@ -121,8 +125,6 @@ class Thesaurus:
         self.vectors: Any = np.zeros((len(stored) + 1, size), np.float32)  # that of row 0, of no word, is zero
         self.vectors[1:] = stored
         self._entry = cache(self._read)
-        self._senses = Rows(lines.count("\t"), len(self._lines), row=int, share=float)
-        self._words = Rows(lines.count(" ") // 2, len(self._lines), row=int, of=int, score=float)
         # What follows from a word and its tag is found out once, and what follows from its neighbours once for a place.
         self._synonyms = lru_cache(_MAX_WORDS)(self._find_synonyms)
         self.candidates = lru_cache(_MAX_PLACES)(self._find_candidates)
@@ -147,11 +149,11 @@ class Thesaurus:
             return None
         single, phrases = fit
         alone = None
-        if len(single) == 1 and not phrases and entry.senses == 1:
+        if len(single) == 1 and not phrases and len(entry.shares) == 1:
             # Is it good enough whatever the sentence says? That may add `_WORD_FIT` to a candidate, or take that much
             # away, and a little more, since vectors are not quite as long as 1.
             only, scores = said[single[0]], entry.scores
-            if only and (len(scores) == 1 or scores[single[0]] > max(scores) - _WORST + 2.1 * _WORD_FIT):
+            if only and (len(scores) == 1 or scores[single[0]] > scores.max() - _WORST + 2.1 * _WORD_FIT):
                 alone = [only]
         return Candidates(synonyms, fit, alone)
 
@@ -196,14 +198,13 @@ class Thesaurus:
         if line is None:
             return None
         senses = [sense.split(" ") for sense in line.split("\t")]
-        words, of = list[str](), list[int]()
-        scores = [int(score) / 10 for sense in senses for score in sense[3::2]]
-        for n, sense in enumerate(senses):
-            words += sense[2::2]
-            of += [n] * (len(words) - len(of))
-        self._senses.add(row=[int(sense[0]) + 1 for sense in senses], share=[int(sense[1]) / 10 for sense in senses])
-        number = self._words.add(row=[*map(self._rows.__getitem__, words)], of=of, score=scores)
-        return Synonyms(number, len(senses), words, scores)
+        words = [word for sense in senses for word in sense[2::2]]
+        scores = np.array([int(score) / 10 for sense in senses for score in sense[3::2]])
+        sense_rows = np.array([int(sense[0]) + 1 for sense in senses])
+        shares = np.array([int(sense[1]) / 10 for sense in senses])
+        rows = np.array([self._rows[word] for word in words])
+        of = np.repeat(np.arange(len(senses)), [len(sense) // 2 - 1 for sense in senses])
+        return Synonyms(sense_rows, shares, words, scores, rows, of)
 
     def _both(self, lemma: str, other: str, kind: str) -> bool:
         """Are the two defined alike, or may each stand for the other where it means what it mostly means?"""
@@ -213,22 +214,22 @@ class Thesaurus:
             if first @ second >= _ALIKE * float(np.linalg.norm(first) * np.linalg.norm(second)):
                 return True
         entry = self._entry(other, kind)
-        return entry is not None and any(
-            w == lemma and s > _LEAST_ALIKE for w, s in zip(entry.words, entry.scores, strict=True)
-        )
+        both = zip(entry.words, entry.scores, strict=True) if entry is not None else ()
+        return any(word == lemma and score > _LEAST_ALIKE for word, score in both)
 
     def orders(self, asked: Sequence[InflectedSynonyms], around: Any, strict: bool) -> list[list[int]]:
         """For each word, the numbers in its entry of candidates whose sense may be meant, best first."""
-        entries = np.array([its.entry.number for its in asked])
-        sense, of_sense, at = self._senses.of(entries)
-        word, of, word_at = self._words.of(entries)
-        rows = np.concatenate((self._senses["row"][sense], self._words["row"][word]))
+        entries, every = [its.entry for its in asked], np.arange(len(asked))
+        counts, sizes = np.array([(len(entry.shares), len(entry.words)) for entry in entries]).T
+        at, word_at = counts.cumsum() - counts, sizes.cumsum() - sizes
+        of_sense, of = np.repeat(every, counts), np.repeat(every, sizes)
+        rows = np.concatenate([*(entry.sense_rows for entry in entries), *(entry.rows for entry in entries)])
         alike = np.einsum("ij,ij->i", self.vectors[rows], around[np.concatenate((of_sense, of))])
-        senses = self._senses["share"][sense] + _SENSE_FIT * alike[: len(sense)]
+        senses = np.concatenate([entry.shares for entry in entries]) + _SENSE_FIT * alike[: len(of_sense)]
         most = np.maximum.reduceat(senses, at)
         senses -= (most + np.log(np.add.reduceat(np.exp(senses - most[of_sense]), at)))[of_sense]
-        meant = senses[self._words["of"][word] + at[of]]
-        scores = self._words["score"][word] + meant + _WORD_FIT * alike[len(sense) :]
+        meant = senses[np.concatenate([entry.senses for entry in entries]) + at[of]]
+        scores = np.concatenate([entry.scores for entry in entries]) + meant + _WORD_FIT * alike[len(of_sense) :]
         least = np.maximum.reduceat(scores, word_at) - _WORST
         taken = (scores > least[of]) & (meant > (_LIKELY_MEANT if strict else _LEAST_MEANT))
         # Rounded, so that ties stay ties whatever the processor makes of the last bits.
@@ -249,47 +250,6 @@ class Thesaurus:
     def row_of(self, word: str, tag: str) -> int:
         """The row of the vector of a content word; 0 if it has none."""
         return self._rows.get(word) or self._rows.get(forms().lemma(word, tag), 0)
-
-
-class Rows:
-    """Rows of numbers of all entries that were read, those of one entry together."""
-
-    def __init__(self, most: int, entries: int, **columns: type) -> None:
-        self._columns: dict[str, Any] = {name: np.zeros(most, kind) for name, kind in columns.items()}
-        self._starts, self._sizes = np.zeros(entries, int), np.zeros(entries, int)
-        self._entries = self._filled = 0
-        self._new: dict[str, list[Any]] = {name: [] for name in columns}  # not yet in the arrays, nor are the sizes
-        self._new_sizes: list[int] = []
-
-    def add(self, **values: list[Any]) -> int:
-        """Adds an entry; gives back its number."""
-        for name, its in values.items():
-            self._new[name] += its
-        self._new_sizes.append(len(its))
-        return self._entries + len(self._new_sizes) - 1
-
-    def _store(self) -> None:
-        """Puts what is new into the arrays; many entries at once cost little more than one."""
-        sizes = np.array(self._new_sizes)
-        now = slice(self._entries, self._entries + len(sizes))
-        self._starts[now], self._sizes[now] = self._filled + sizes.cumsum() - sizes, sizes
-        for name, its in self._new.items():
-            self._columns[name][self._filled : self._filled + len(its)] = its
-            its.clear()
-        self._entries, self._filled = now.stop, self._filled + int(sizes.sum())
-        self._new_sizes = []
-
-    def __getitem__(self, name: str) -> Any:
-        return self._columns[name]
-
-    def of(self, entries: Any) -> tuple[Any, Any, Any]:
-        """The rows of these entries; for each row the place of its entry among them; and where each entry begins."""
-        if self._new_sizes:
-            self._store()
-        sizes = self._sizes[entries]
-        starts = sizes.cumsum() - sizes
-        of = np.repeat(np.arange(len(entries)), sizes)
-        return (self._starts[entries] - starts)[of] + np.arange(len(of)), of, starts
 
 
 @lru_cache(1)

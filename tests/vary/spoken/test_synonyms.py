@@ -204,13 +204,11 @@ def test_the_table_is_whole() -> None:
         entry = source._entry(lemma, kind)
         assert entry is not None
         assert lemma not in entry.words
-        senses, _, _ = source._senses.of([entry.number])
-        words, _, _ = source._words.of([entry.number])
-        assert len(senses) == entry.senses
-        assert len(words) == len(entry.words) == len(entry.scores)
-        assert source._senses["row"][senses].max() < len(source.vectors)
-        assert source._words["row"][words].min() > 0
-        assert source._words["of"][words].max() < entry.senses
+        assert len(entry.sense_rows) == len(entry.shares)
+        assert len(entry.words) == len(entry.scores) == len(entry.rows) == len(entry.senses)
+        assert entry.sense_rows.max() < len(source.vectors)
+        assert entry.rows.min() > 0
+        assert entry.senses.max() < len(entry.shares)
 
 
 WORDS = [

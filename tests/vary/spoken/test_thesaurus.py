@@ -56,13 +56,12 @@ def plainly_ranked(asked: Asked) -> list[str]:
     entry, inflect = table._found(word.lower, lemma, kind, particle, people)
     if entry is None:
         return []
-    senses, candidates = (part.of(np.array([entry.number]))[0] for part in (table._senses, table._words))
     around = mean_direction(words, i)
-    shares = table._senses["share"][senses] + 6.0 * (table.vectors[table._senses["row"][senses]] / 127 @ around)
+    shares = entry.shares + 6.0 * (table.vectors[entry.sense_rows] / 127 @ around)
     shares = shares - np.logaddexp.reduce(shares)
-    meant = shares[table._words["of"][candidates]]
+    meant = shares[entry.senses]
     scores = np.array(entry.scores) + meant
-    scores = scores + 2.0 * (table.vectors[table._words["row"][candidates]] / 127 @ around)
+    scores = scores + 2.0 * (table.vectors[entry.rows] / 127 @ around)
     order = np.argsort(-np.round(scores, 6), kind="stable").tolist()
     least, likely = scores.max() - 4.0, log(0.5 if asked.strict else 0.15)
     said = []
