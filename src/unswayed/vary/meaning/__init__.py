@@ -12,23 +12,15 @@ from functools import cache
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.meaning._english import EnglishControls
-from unswayed.vary.meaning._table import (
-    LANGUAGES,
-    MAX_CHARACTERS,
-    MeaningChange,
-    exchanges,
-    is_clear,
-    name_swaps,
-    number_changes,
-    table,
-    tokens,
-)
+from unswayed.vary.meaning._table import LANGUAGES, MeaningChange, is_clear, number_changes, table, tokens
 from unswayed.vary.operator import Change, Operator, Text
+
+_MAX_CHARACTERS = 20_000  # characters of a text that are looked at
 
 
 def find_replacements(language: str, text: str, rng: Stream) -> list[MeaningChange]:
     """Every replacement, one draw each for those that have choices."""
-    text, known = text[:MAX_CHARACTERS], table(language)
+    known = table(language)
     found: list[MeaningChange] = []
     if language == "zh":
         for match in _chinese_words().finditer(text):
@@ -47,16 +39,15 @@ def find_replacements(language: str, text: str, rng: Stream) -> list[MeaningChan
         def fits(place: int, sense: str) -> bool:
             return sense != "u" or (place > 0 and words[place - 1].text.lower() in one_bus)
 
-    found += exchanges(text, known, rng, fits)
+    found += known.exchanges(text, rng, fits)
     found += known.fixed_expressions(text)
     found += number_changes(text, rng)
-    found += name_swaps(text, known)
+    found += known.name_swaps(text)
     return known.unprotected(text, found)
 
 
 def find_insertions(language: str, text: str) -> list[MeaningChange]:
     """Every word that could be put in."""
-    text = text[:MAX_CHARACTERS]
     ways = {"pt": _insert_portuguese, "zh": _insert_chinese}
     found = EnglishControls(text).insertions() if language == "en" else ways[language](text)
     return table(language).unprotected(text, found)
@@ -64,7 +55,7 @@ def find_insertions(language: str, text: str) -> list[MeaningChange]:
 
 def find_deletions(language: str, text: str) -> list[MeaningChange]:
     """Every word that could be left out."""
-    text, known = text[:MAX_CHARACTERS], table(language)
+    known = table(language)
     if language == "en":  # but nothing that a later *any* or *until* rests on
         found = EnglishControls(text).deletions()
         return known.unprotected(text, (one for one in found if not known.unless.search(text, one.edits[0].end)))
@@ -78,8 +69,7 @@ def _chinese_words() -> re.Pattern[str]:
     return re.compile("|".join(f"(?<![其吉]){w}(?!们|人)" if len(w) == 1 else re.escape(w) for w in words))
 
 
-_OTHER_PT = {"o": "outro", "do": "outro", "no": "outro", "pelo": "outro", "ao": "outro",
-             "a": "outra", "da": "outra", "na": "outra", "pela": "outra"}  # fmt: skip
+_OTHER_PT = dict.fromkeys(("o", "do", "no", "pelo", "ao"), "outro") | dict.fromkeys(("a", "da", "na", "pela"), "outra")
 _PARTICIPLE_PT = re.compile(r"\w+[aií]d[oa]s?")
 
 
@@ -139,7 +129,7 @@ class ControlOperator(Operator):
         return self.ways
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        language, said = text.language.split("-")[0], text.text
+        language, said = text.language.split("-")[0], text.text[:_MAX_CHARACTERS]
         for way in self.tried(rng):
             if way == "replace":
                 found = find_replacements(language, said, rng)
@@ -148,7 +138,7 @@ class ControlOperator(Operator):
             fit = []
             for one in found:  # something must change, and something must stay
                 changes = any(said[start:end] != new for start, end, new in one.edits)
-                if changes and len(said.strip()) > sum(end - start for start, end, _ in one.edits):
+                if changes and len(text.text.strip()) > sum(end - start for start, end, _ in one.edits):
                     fit.append(one)
             if fit:
                 kind = rng.choice(sorted({one.kind for one in fit}))

@@ -21,6 +21,7 @@ _FINITE = ("VBZ", "VBD", "VB", "MD")
 _VERBS = ("VB", "VBD", "VBZ", "VBG", "VBN")
 _OWN = frozenset(["his", "her", "their", "my", "our", "your"])
 _VAGUE = ("this", "that", "these", "addition", "fact", "general", "particular")
+_BARRED = frozenset(["let", "make", "help", "for", "than"])  # before a subject: its verb takes no *never*
 _MAX_DENIED = 120  # characters of the longest sentence that is denied
 _MAX_PHRASE = 6  # words of a phrase that is left out
 _PERSONS = (
@@ -77,12 +78,14 @@ class EnglishControls:
         for i, word in enumerate(self.words):
             if not self._touches_next(i):
                 continue
-            before = s.word_at(i - 1)
+            before, after = s.word_at(i - 1), s.word_at(i + 1)
             brief = is_clear(self.text, word.start, _MAX_DENIED)
+            ordinary = word.lower not in _AUXILIARY | _IN["parenthetic"] | {"am"} and "'" not in word.lower
+            alone = after not in ("not", "never") and s.word_at(i - 2) not in _AUXILIARY | _BARRED
             if brief and self._takes_not(i, word):
                 new = "not" if word.lower == "can" else " not"
                 yield MeaningChange((Edit(word.end, word.end, new),), "denied", f"'not' after {word.lower!r}")
-            elif brief and self._takes_never(i, word):
+            elif brief and before in _IN["subject"] and word.tag in ("VB", "VBZ", "VBD") and ordinary and alone:
                 yield _put_before(word, "never", "denied")
             elif word.lower in ("favorite", "favourite") and before != "least":
                 yield _put_before(word, "least", "modified")
@@ -102,15 +105,6 @@ class EnglishControls:
             return s.tag_at(i + 1) in ("VB", "RB")
         perfect = word.lower in _IN["have"] and s.tag_at(i + 1) in ("VBN", "VBD")
         return perfect and before not in _IN["have"] | _IN["modal"]
-
-    def _takes_never(self, i: int, word: Word) -> bool:
-        s = self._whole
-        if s.word_at(i - 1) not in _IN["subject"] or word.tag not in ("VB", "VBZ", "VBD"):
-            return False
-        if word.lower in _AUXILIARY | _IN["parenthetic"] | {"am"} or "'" in word.lower:
-            return False
-        follows = s.word_at(i + 1) not in ("not", "never")
-        return follows and s.word_at(i - 2) not in _AUXILIARY | {"let", "make", "help", "for", "than"}
 
     def deletions(self) -> Iterator[MeaningChange]:
         """*not*, *never*, *former* and the like taken away; one of two things that stand together; phrases."""

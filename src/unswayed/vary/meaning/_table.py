@@ -15,7 +15,6 @@ from unswayed.base.seeds import Stream
 from unswayed.vary.words import cased, sounds_as_vowel
 
 LANGUAGES = ("en", "pt", "zh")
-MAX_CHARACTERS = 20_000  # characters of a text that are looked at
 
 
 class MeaningChange(NamedTuple):
@@ -32,6 +31,27 @@ class Substitutes(NamedTuple):
     words: tuple[str, ...]
     sense: str
     kind: str
+
+
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_NAME = r"[A-ZÀ-Ý][\w.’'-]*(?: [A-ZÀ-Ý][\w.’'-]*){0,3}"
+_BEFORE_NAMES = "in on at by the from since during until before after of to em no na de do da desde até a o os as"
+_OPENS = frozenset(_BEFORE_NAMES.split())
+
+Fits = Callable[[int, str], bool]  # is the word at this place meant in this sense?
+
+
+class Token(NamedTuple):
+    """A word of a text, and where it stands."""
+
+    start: int
+    end: int
+    text: str
+
+
+def tokens(text: str) -> list[Token]:
+    """The words of a text, with hyphens and apostrophes inside them."""
+    return [Token(match.start(), match.end(), match[0]) for match in _WORD.finditer(text)]
 
 
 class MeaningTable:
@@ -65,6 +85,53 @@ class MeaningTable:
             for kind, patterns in self.raw.get("delete", {}).items()
             for pattern in patterns
         ]
+
+    def exchanges(self, text: str, rng: Stream, fits: Fits) -> Iterator[MeaningChange]:
+        """Every word that has others to stand for it, with one of these."""
+        words = tokens(text)
+        present = {word.text.lower() for word in words}
+        for i, word in enumerate(words):
+            before = words[i - 1] if i else None
+            if before and (before.text.lower() in self.leave_before or text[word.start - 1] in "-’'."):
+                continue
+            for others in self._substitutes(text, words, i):
+                choices = [other for other in others.words if other.lower() not in present]
+                if choices and fits(i, others.sense):
+                    new = cased(rng.choice(choices), word.text)
+                    edit = Edit(word.start, word.end, new)
+                    if self.language == "en" and before and before.text.lower() in ("a", "an"):
+                        article = cased("an" if sounds_as_vowel(new) else "a", before.text)
+                        if article != before.text and text[before.end : word.start] == " ":
+                            edit = Edit(before.start, word.end, f"{article} {new}")
+                    yield MeaningChange((edit,), others.kind, f"{word.text} → {new}")
+
+    def _substitutes(self, text: str, words: list[Token], i: int) -> list[Substitutes]:
+        """What the table has for a word; of words with capitals only names, and what begins the text."""
+        word = words[i].text
+        if word.islower():
+            return self.others.get(word, [])
+        first = i == 0 or text[: words[i].start].rstrip()[-1:] in (".", "!", "?")
+        name_follows = i + 1 < len(words) and words[i + 1].text[0].isupper()
+        if first and word[1:].islower():
+            return [] if name_follows else self.others.get(word, []) or self.others.get(word.lower(), [])
+        # Part of a longer name, as *China* in *Air China*, is left.
+        before = i and words[i - 1].text[0].isupper() and words[i - 1].text.lower() not in _OPENS
+        after = name_follows and text[words[i].end : words[i + 1].start] == " "
+        of = i > 1 and words[i - 1].text in ("of", "de", "do", "da") and words[i - 2].text[0].isupper()
+        return [] if before or after or of else self.others.get(word, [])
+
+    def name_swaps(self, text: str) -> Iterator[MeaningChange]:
+        """Two names of which one does something to the other, or from one of which something goes to the other."""
+        acts = "|".join(map(re.escape, sorted(self.acts)))
+        motion = "|".join(map(re.escape, sorted(self.motion)))
+        end = r"(?! d[aeo]s? | of | and | e |\w)"
+        ways = rf"({_NAME}) (?:{acts}) ({_NAME}){end}|\b(?:{motion}) (?:from|de) ({_NAME}) (?:to|para) ({_NAME}){end}"
+        for match in re.finditer(ways, text):
+            one, other = (1, 2) if match[1] else (3, 4)
+            if match[one] == match[other] or match[one].lower() in ("he", "she", "they", "it", "ele", "ela", "o", "a"):
+                continue
+            edits = (Edit(*match.span(one), match[other]), Edit(*match.span(other), match[one]))
+            yield MeaningChange(edits, "names", f"{match[one]} ↔ {match[other]}")
 
     def fixed_expressions(self, text: str) -> Iterator[MeaningChange]:
         """Expressions of several words that have a fixed counterpart."""
@@ -152,74 +219,3 @@ def _other_number(old: str, draw: int, follows: str) -> str | None:
     if follows.lstrip().startswith(("%", "per", "por")) and len(old) > 2 and "." not in old and "," not in old:
         return None
     return old[:first] + str(digit) + old[first + 1 :] if str(digit) != old[first] else None
-
-
-_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
-_NAME = r"[A-ZÀ-Ý][\w.’'-]*(?: [A-ZÀ-Ý][\w.’'-]*){0,3}"
-_BEFORE_NAMES = "in on at by the from since during until before after of to em no na de do da desde até a o os as"
-_OPENS = frozenset(_BEFORE_NAMES.split())
-
-Fits = Callable[[int, str], bool]  # is the word at this place meant in this sense?
-
-
-class Token(NamedTuple):
-    """A word of a text, and where it stands."""
-
-    start: int
-    end: int
-    text: str
-
-
-def tokens(text: str) -> list[Token]:
-    """The words of a text, with hyphens and apostrophes inside them."""
-    return [Token(match.start(), match.end(), match[0]) for match in _WORD.finditer(text)]
-
-
-def exchanges(text: str, table: MeaningTable, rng: Stream, fits: Fits) -> Iterator[MeaningChange]:
-    """Every word that has others to stand for it, with one of these."""
-    words = tokens(text)
-    present = {word.text.lower() for word in words}
-    for i, word in enumerate(words):
-        before = words[i - 1] if i else None
-        if before and (before.text.lower() in table.leave_before or text[word.start - 1] in "-’'."):
-            continue
-        for others in _substitutes(text, table, words, i):
-            choices = [other for other in others.words if other.lower() not in present]
-            if choices and fits(i, others.sense):
-                new = cased(rng.choice(choices), word.text)
-                edit = Edit(word.start, word.end, new)
-                if table.language == "en" and before and before.text.lower() in ("a", "an"):
-                    article = cased("an" if sounds_as_vowel(new) else "a", before.text)
-                    if article != before.text and text[before.end : word.start] == " ":
-                        edit = Edit(before.start, word.end, f"{article} {new}")
-                yield MeaningChange((edit,), others.kind, f"{word.text} → {new}")
-
-
-def _substitutes(text: str, table: MeaningTable, words: list[Token], i: int) -> list[Substitutes]:
-    """What the table has for a word; of words with capitals only names, and what begins the text."""
-    word = words[i].text
-    if word.islower():
-        return table.others.get(word, [])
-    first = i == 0 or text[: words[i].start].rstrip()[-1:] in (".", "!", "?")
-    name_follows = i + 1 < len(words) and words[i + 1].text[0].isupper()
-    if first and word[1:].islower():
-        return [] if name_follows else table.others.get(word, []) or table.others.get(word.lower(), [])
-    # Part of a longer name, as *China* in *Air China*, is left.
-    before = i and words[i - 1].text[0].isupper() and words[i - 1].text.lower() not in _OPENS
-    after = name_follows and text[words[i].end : words[i + 1].start] == " "
-    of = i > 1 and words[i - 1].text in ("of", "de", "do", "da") and words[i - 2].text[0].isupper()
-    return [] if before or after or of else table.others.get(word, [])
-
-
-def name_swaps(text: str, table: MeaningTable) -> Iterator[MeaningChange]:
-    """Two names of which one does something to the other, or from one of which something goes to the other."""
-    acts = "|".join(map(re.escape, sorted(table.acts)))
-    motion = "|".join(map(re.escape, sorted(table.motion)))
-    end = r"(?! d[aeo]s? | of | and | e |\w)"
-    ways = rf"({_NAME}) (?:{acts}) ({_NAME}){end}|\b(?:{motion}) (?:from|de) ({_NAME}) (?:to|para) ({_NAME}){end}"
-    for match in re.finditer(ways, text):
-        one, other = (1, 2) if match[1] else (3, 4)
-        if match[one] == match[other] or match[one].lower() in ("he", "she", "they", "it", "ele", "ela", "o", "a"):
-            continue
-        edits = (Edit(*match.span(one), match[other]), Edit(*match.span(other), match[one]))
-        yield MeaningChange(edits, "names", f"{match[one]} ↔ {match[other]}")

@@ -256,19 +256,17 @@ class SoundSearch:
             waiting = again
         heard = []
         for word, near, ranks in zip(words, nearest, same, strict=True):
+            # The homophone is the commonest word that sounds the same, isn't this word spelled otherwise and isn't far
+            # rarer; an abbreviation, as *st*, has none, which would be what it stands for.
+            rarest = max(_ALWAYS_HEARD, _RARER * self._ranks.get(word.spelling, len(self.words)))
+            alike = [self.words[rank] for rank in sorted(ranks) if rank < rarest]
+            alike = [other for other in alike if word.kind != COMMON or other.kind == COMMON]
+            short = len(word.spelling) > 1 and not set(word.spelling) & set("aeiouy")
+            others = (other.spelling for other in alike if not _one_word(word.spelling, other.spelling, 0))
+            homophone = None if short else next(others, None)
             spelling, distance = (self.words[near.rank].spelling, near.distance) if near else (None, 0)
-            heard.append(Heard(spelling, distance, self._homophone(word, sorted(ranks))))
+            heard.append(Heard(spelling, distance, homophone))
         return heard
-
-    def _homophone(self, word: SpokenWord, same: list[int]) -> str | None:
-        """The commonest word that sounds the same, isn't this word spelled otherwise and isn't far rarer."""
-        if len(word.spelling) > 1 and not set(word.spelling) & set("aeiouy"):
-            return None  # an abbreviation, and what it stands for (*st*, *street*)
-        rarest = max(_ALWAYS_HEARD, _RARER * self._ranks.get(word.spelling, len(self.words)))
-        for other in (self.words[rank] for rank in same if rank < rarest):
-            if not (word.kind == COMMON != other.kind) and not _one_word(word.spelling, other.spelling, 0):
-                return other.spelling
-        return None
 
 
 def _one_word(a: str, b: str, distance: int) -> bool:

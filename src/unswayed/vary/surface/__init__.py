@@ -52,7 +52,8 @@ class SurfaceOperator(Operator):
         for kind in self.order(text, rng) if self.kind == "any" else [self.kind]:
             places = self.of_kind(kind, text, rng)
             edits = tuple(edit for place in some(places, self.rate, rng) for edit in place)
-            if edits and _good(text, edits):
+            new = apply(text.text, edits)
+            if new != text.text and new.strip() and text.keeps(edits):
                 return Change(edits, self.note(kind, text.text, edits))
         return None
 
@@ -67,12 +68,6 @@ class SurfaceOperator(Operator):
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         """The places where the text can change in this way, in order, each with its edits."""
         raise NotImplementedError
-
-
-def _good(text: Text, edits: Sequence[Edit]) -> bool:
-    """Is the new text another one, not empty, and are its labels true?"""
-    new = apply(text.text, edits)
-    return bool(new.strip()) and new != text.text and text.keeps(edits)
 
 
 def noted(text: str, edits: Sequence[Edit]) -> str:

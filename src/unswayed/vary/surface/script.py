@@ -39,19 +39,15 @@ class Script(SurfaceOperator):
         pattern = _RUN if wide else _DIGITS
         if wide == (kind == "digits"):
             return []
-        places: dict[int, list[Edit]] = {}  # by where a stretch begins
+        places = []
         for run in pattern.finditer(written):
             # a number with marks keeps its width, as 3.14 does; digits of another script keep the marks
-            if run.start() in fixed and wide:
+            if wide and run.start() in fixed:
                 continue
-            new = _digits(run[0], language) if not wide else [_wide(c, kind, language) for c in run[0]]
-            places[run.start()] = [
-                Edit(run.start() + i, run.start() + i + 1, c)
-                for i, c in enumerate(new)
-                if c is not None and c != run[0][i]
-            ]
-        whole = _in_pairs(list(places.values()), written) if wide else list(places.values())
-        return [edits for edits in whole if edits]
+            new = [_wide(c, kind, language) for c in run[0]] if wide else _digits(run[0], language)
+            changed = [(run.start() + i, c) for i, c in enumerate(new) if c is not None and c != run[0][i]]
+            places.append([Edit(at, at + 1, c) for at, c in changed])
+        return [edits for edits in (_in_pairs(places, written) if wide else places) if edits]
 
 
 def _in_pairs(places: list[list[Edit]], text: str) -> list[list[Edit]]:
@@ -59,30 +55,22 @@ def _in_pairs(places: list[list[Edit]], text: str) -> list[list[Edit]]:
     owner = {edit.start: at for at, edits in enumerate(places) for edit in edits}
     merged = list(range(len(places)))
     lone: set[int] = set()
-    for start, end in _pairs(text):
-        ends = [merged[owner[at]] for at in (start, end) if at in owner]
-        if len(ends) == 1:
-            lone.add(ends[0])
-        elif len(ends) == 2:
-            merged = [ends[0] if group == ends[1] else group for group in merged]
+    waiting: list[int] = []
+    for end, c in enumerate(text):
+        if c in _OPENING:
+            waiting.append(end)
+        elif c in _CLOSING and waiting:
+            ends = [merged[owner[at]] for at in (waiting.pop(), end) if at in owner]
+            if len(ends) == 1:
+                lone.add(ends[0])
+            elif len(ends) == 2:
+                merged = [ends[0] if group == ends[1] else group for group in merged]
     lone = {merged[group] for group in lone}
     return [
         [edit for at, edits in enumerate(places) if merged[at] == group for edit in edits]
         for group in dict.fromkeys(merged)
         if group not in lone
     ]
-
-
-def _pairs(text: str) -> list[tuple[int, int]]:
-    """Where brackets open and close, of whatever width."""
-    waiting: list[int] = []
-    found = []
-    for at, c in enumerate(text):
-        if c in _OPENING:
-            waiting.append(at)
-        elif c in _CLOSING and waiting:
-            found.append((waiting.pop(), at))
-    return found
 
 
 def _wide(c: str, kind: str, language: str) -> str | None:
