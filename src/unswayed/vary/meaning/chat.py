@@ -59,7 +59,7 @@ class ChatControl(ChatParaphrase):
         prompt = rewriting_prompt(_file(params["way"], params["prompt"]), PROMPTS)
         return {"prompt_id": prompt.id, **pinned_system(params["url"], Rewriter)}
 
-    def _read(self, found: list[str], text: Text, rng: Stream) -> tuple[bool, Change | None]:
+    def _read_answer(self, found: list[str], text: Text, rng: Stream) -> tuple[bool, Change | None]:
         if not found or not one_stretch(text.text, found[0], self._longest):
             return False, None
         return True, whole_text(text.text, found[0], f"{self._way}, as {self._model} says it")

@@ -82,11 +82,9 @@ class ChatParaphrase(Operator):
                 for i, output in zip(asked, outputs, strict=True):
                     if not output.ok or output.value is None:
                         continue  # the system will not rewrite this text
-                    found, own = read_paraphrases(output.value, self._n), texts[i].text
-                    others = [other for other in found if _bare_words(other) != _bare_words(own)]
-                    if others:
-                        made[i] = whole_text(own, streams[i].choice(others), f"as {self._model} says it")
-                    elif not found:
+                    found = read_paraphrases(output.value, self._n)
+                    counts, made[i] = self._read_answer(found, texts[i], streams[i])
+                    if not counts:
                         open_texts.append(i)
         finally:
             self._rewriter.close()
@@ -103,6 +101,13 @@ class ChatParaphrase(Operator):
             if self._memory is None:
                 raise
             raise SystemBroken(f"{problem} What was answered is kept.") from problem
+
+    def _read_answer(self, found: list[str], text: Text, rng: Stream) -> tuple[bool, Change | None]:
+        """Whether an answer counts, or is asked for again, and the change that it makes, if any; `meaning/chat` has its
+        own."""
+        others = [other for other in found if _bare_words(other) != _bare_words(text.text)]
+        change = whole_text(text.text, rng.choice(others), f"as {self._model} says it") if others else None
+        return bool(found), change
 
 
 def read_paraphrases(answer: Json, n: int) -> list[str]:
