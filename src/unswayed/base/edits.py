@@ -110,6 +110,9 @@ def move_tags_each(
     afters: list[str | None] = []
     moved: list[list[str]] = []
     known: dict[str, tuple[bool, list[str]]] = {}  # whether it goes behind a token, and its tags; fillers come often
+    # This loop runs once for each variant with tags and is the hottest place of `vary` on tagged data. It knows three
+    # cases by looking at the letters around the edit; whatever fits none of them goes to `_move_tokens`, which reads
+    # the whole text.
     for text, its, start, end, new in zip(texts, tags, *edits, strict=True):
         changed = None
         if new is None:
@@ -157,6 +160,7 @@ def _moved(text: str, tags: list[str], start: int, end: int, new: str) -> tuple[
 
 def _move_tokens(text: str, tags: list[str], edits: Sequence[Edit]) -> Tagged:
     """What `move_tags` gives, for any edits: a new token is tagged as the old ones that its letters stand for."""
+    # Edits that touch the same token must be read together, so windows that share a token become one.
     windows: list[tuple[int, int, list[Edit]]] = []  # where tokens begin and end that are touched together, and by what
     done = 0
     for edit in edits:
@@ -204,6 +208,8 @@ def _move_tokens(text: str, tags: list[str], edits: Sequence[Edit]) -> Tagged:
                     sources[-1].update(source)
             at = end
         for of in sources:
+            # A token that comes from two slots would need two tags. One that goes on with a slot that was seen before
+            # is inside it, even if the first token of the slot is the one that was replaced.
             labelled = sorted(i for i in of if tags[i] != "O")
             its_slots = {slots[i] for i in labelled}
             if len(its_slots) > 1:

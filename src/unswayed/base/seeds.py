@@ -74,6 +74,8 @@ class Stream:
 
     def numbers(self, count: int) -> tuple[int, ...]:
         """The next so many numbers of 64 random bits."""
+        # Taking several numbers from a digest in one call is quicker than one by one; a request that goes past the end
+        # of the digest takes what is left of it first, so that `numbers(n)` gives what n calls of `bits` give.
         at, found = self._at, ()
         while at + 8 * count > _SIZE:
             left = (_SIZE - at) // 8
@@ -102,6 +104,9 @@ class Stream:
             return (self.bits() * n) >> 64
         self._at = at + 8
         bits: int = _number(self._block, at)[0]
+        # A multiplication and a shift instead of a remainder: as good as uniform for sizes far below 2**64, without the
+        # loop of rejections that an exact draw needs, so every draw takes exactly one number. Places of later draws
+        # stay known.
         return (bits * n) >> 64
 
     def choice(self, items: Sequence[T]) -> T:
@@ -115,6 +120,7 @@ class Stream:
 
     def sample(self, items: Sequence[T], k: int) -> list[T]:
         """`k` different items in random order, or all of them if there are fewer."""
+        # Fisher and Yates, stopped after k items: the rest of the pool is never shuffled.
         pool = list(items)
         k = min(k, len(pool))
         for i in range(k):
@@ -148,6 +154,8 @@ class Stream:
         return found
 
     def _of_moments(self) -> blake2b:
+        # The key of a moment is the person's, then the example's id with its length, so that no word can run into an
+        # id.
         if self._moments is None:
             self._moments = blake2b(self._person.key + coded(f"\0{len(self._example)}:{self._example}\0"))
         return self._moments
@@ -222,6 +230,7 @@ class Streams(Sequence[Stream]):
         if self._numbers is None:
             import numpy as np
 
+            # One buffer for all digests: `frombuffer` reads it in place, so no number becomes an object of Python.
             self._numbers = np.frombuffer(b"".join(self._digests), "<u8").reshape(-1, AT_ONCE)
         return self._numbers
 
@@ -271,6 +280,7 @@ class Seeds:
     """Makes the streams of one operator under one seed."""
 
     def __init__(self, seed: int, operator: str, version: int) -> None:
+        # Seed, operator and version are hashed once for all streams; each stream goes on from a copy of that state.
         self._prefix = blake2b(f"{seed}\0{operator}\0{version}\0".encode())
         self._people: dict[int, SimulatedPerson] = {}
 

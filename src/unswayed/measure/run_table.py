@@ -168,6 +168,7 @@ class RunTable:
                 scored={scorer.name: self._scored(stored, scorer) for scorer in self.pairs.scorers},
             )
             first += part.size
+            # A run that fits in one part is read from the file once, and kept.
             if len(self.stored) == 1:
                 self._only = part
             yield part
@@ -184,6 +185,8 @@ class RunTable:
         clean, varied = get(stored["clean", scorer.name]), get(stored["varied", scorer.name])
         if scorer.linear and scorer.apart:
             return Scored(scorer, clean, varied, clean_due, due, _NONE, _NONE, np.zeros((0, 1)))
+        # Statistics of a scorer that is no mean, such as BLEU's counts, are stored as numbers of distinct rows; those
+        # of all parts get common numbers here, once.
         if scorer.name not in self._corpora:
             self._corpora[scorer.name] = self.pairs.corpus(scorer)
         rows, scores, place = self._corpora[scorer.name]

@@ -57,6 +57,8 @@ class Spill:
 
     def joined(self, parts: Sequence[Kept]) -> npt.NDArray[Any]:
         """The arrays of several as one, of which memory holds no second copy."""
+        # A list of parts and their concatenation would be two copies, and this is the largest array that measuring
+        # holds.
         rows = sum(kept.shape[0] for kept in parts)
         whole = np.empty((rows, *parts[0].shape[1:]), dtype=np.result_type(*(kept.dtype for kept in parts)))
         at = 0
@@ -119,6 +121,8 @@ class Tally:
             return
         self.n += len(values)
         if self._counted is not None:
+            # Once rows are counted, memory holds the distinct ones; each further batch is counted, and merged with
+            # them.
             rows, counts = count_rows(values)
             self._counted = merge_rows(np.vstack([self._counted[0], rows]), np.append(self._counted[1], counts))
         elif self._kept:

@@ -49,6 +49,7 @@ def stored_blocks(run: Run) -> Iterator[Block]:
             )
             keys = key.of_lines([*texts, *varied_texts])
             outputs, out = answers.codes_of(keys)
+            # The first half of a key tells requests apart as the request itself does, and is there already.
             first_halves = np.frombuffer(b"".join(keys), dtype=np.uint64)[::2]
             distinct, gold = _distinct([examples["gold"], *theirs["gold"]])
             kinds, kind = _kinds(suite, theirs)
@@ -102,6 +103,7 @@ class _Variants:
 
     def up_to(self, rows: Ints, ids: list[str]) -> dict[str, Any]:
         """The columns of these examples' variants. What is repeated comes in pieces, with numbers of their own."""
+        # Variants come in batches of the file, which end somewhere inside an example: what is not due yet waits.
         waiting = self._waiting
         while not waiting or waiting[-1]["row"][-1] <= rows[-1]:
             batch = next(self._more, None)
@@ -164,6 +166,8 @@ def _distinct(pieces: Sequence[Repeated]) -> tuple[list[str], Ints]:
 
 def _kinds(suite: Suite, columns: Mapping[str, Any]) -> tuple[list[Kind], Ints]:
     """The kinds of variants in the order in which they come, and the kind of each."""
+    # A kind is a combination of four columns: their numbers become the digits of one, so a kind is found by looking at
+    # each distinct combination once.
     draws, number = np.unique(columns["draw"], return_inverse=True)
     named = {name: _distinct(columns[name]) for name in ("source", "meaning", "family")}
     size = len(draws)
@@ -191,6 +195,7 @@ def _text_numbers(hashes: _Halves, sizes: Ints, own: list[bytes], varied: list[b
     """
     n, starts = len(own), np.cumsum(sizes) - sizes
     found = np.arange(len(varied)) - np.repeat(starts, sizes) + 1
+    # Owner and hash in one number: after one sort, equal texts of an example stand side by side.
     owner = np.append(np.arange(n), np.repeat(np.arange(n), sizes)).astype(np.uint64)
     each = np.sort((owner << np.uint64(_TEXT_BITS)) | (hashes >> np.uint64(_OWNER_BITS)))
     alike = np.unique(each[1:][each[1:] == each[:-1]] >> np.uint64(_TEXT_BITS)).astype(np.int64)
@@ -205,6 +210,7 @@ def _read_inputs(
 ) -> tuple[list[bytes], list[Inputs]]:
     """Inputs as canonical JSON, by which they are told apart, and as they are. `ids` are of their examples."""
     try:
+        # All texts are decoded in one call. Only if that fails are they looked at one by one, to name the row.
         inputs = _inputs("[" + ",".join(texts) + "]")
         if len(inputs) != len(texts):
             raise msgspec.DecodeError("it is not one JSON value")

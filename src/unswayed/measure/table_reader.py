@@ -55,6 +55,7 @@ class RunTableReader:
         """Takes a block in; a part ends with the example that fills it."""
         rest: Block | None = block if len(block.rows) else None
         while rest is not None:
+            # A part holds whole examples, so that clusters and the worst of several draws are reckoned inside one part.
             filled = np.cumsum(rest.sizes + 1) + self._size >= VARIANTS_A_PART
             end = int(filled.argmax()) + 1 if filled.any() else len(rest.rows)
             now = np.arange(len(rest.rows)) < end
@@ -65,6 +66,7 @@ class RunTableReader:
 
     def _add(self, block: Block) -> None:
         found = compared(block, self._compared, self._fill)
+        # Kinds of variants are few and rows are many: a number for each kind here, and columns of numbers from then on.
         known = [(each.draw, each.source, each.meaning == "changed", each.family) for each in block.kinds]
         kinds, people = self._kinds, self._people
         kind = np.array([kinds.setdefault(each, len(kinds)) for each in known], dtype=np.int64)[block.kind]
@@ -111,6 +113,8 @@ class RunTableReader:
         n = len(block.rows)
         clean = block.in_turn(np.ones(n, dtype=np.int64), np.zeros(len(block.kind), dtype=np.int64))
         state = np.minimum(block.in_turn(found.before, found.after), 1) + 1  # none, unreadable, an answer
+        # Outputs and golds repeat, so what is scored is each distinct pair, found by one number for output, gold, state
+        # and whether it is clean. A scorer that reads the inputs makes every item a pair of its own.
         gold, out = block.in_turn(block.clean_gold, block.gold), block.in_turn(block.clean_out, block.out)
         each, most = (
             ((gold * len(block.outputs) + out) * 3 + state) * 2 + clean,
@@ -153,6 +157,8 @@ class RunTableReader:
         """Sorts, scores and stores the part."""
         whole = {name: _joined(columns) for name, columns in self._columns.items()}
         rows, sizes, kind = whole["rows"], whole["variants"], whole["kind"]
+        # Parts may come in any order inside, as workers finish, but examples of one part all come before those of the
+        # next: the numbers of a run then do not depend on who made it.
         order = np.argsort(rows, kind="stable")
         if len(rows) and rows[order[0]] <= self._last:
             raise ValueError(f"row {rows[order[0]]} of the suite comes after row {self._last}")
@@ -289,6 +295,8 @@ def compared(block: Block, comparing: Comparing, fill: Fill | None = None) -> Co
     for at, example in block.moved():
         output = block.outputs[block.out[at]]
         after[at] = number(comparing.varied(block.example(example), block.variant(at, example), output))
+    # Answers are numbered, so equal ones are found by comparing arrays. A comparison of its own, such as a judge, is
+    # only asked about those that differ.
     first = before[owner]
     flip = np.where(first == after, 0, 1)
     if not comparing.plain:

@@ -69,6 +69,7 @@ class Block:
 
     def in_turn(self, clean: npt.NDArray[Any], varied: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """A column of examples and one of variants as one: each example, then its variants."""
+        # Each example's place among all items is its number plus the variants before it; what is left is the variants'.
         both = np.empty(len(clean) + len(varied), dtype=np.result_type(clean, varied))
         own = np.cumsum(self.sizes + 1) - self.sizes - 1
         both[own] = clean
@@ -141,6 +142,7 @@ def used_numbers(numbers: Ints, size: int) -> tuple[Ints, Ints]:
 
 def first_of_each(numbers: Ints, size: int) -> tuple[Ints, Ints]:
     """Where each number below `size` comes first, in the order in which they come; and the place there of each."""
+    # As in a table of all numbers, which is quick while they are not many times more than the items.
     if size > 4 * len(numbers):
         numbers, size = np.unique(numbers, return_inverse=True)[1].ravel(), len(numbers)
     first = np.full(size, -1)
@@ -181,6 +183,7 @@ def _block(items: list[Answered]) -> Block:
     variants = [variant for _, _, varied in items for variant, _ in varied]
     sizes = [len(varied) for _, _, varied in items]
     outputs = [clean for _, clean, _ in items] + [output for _, _, varied in items for _, output in varied]
+    # Systems return the same object for the same answer again and again, and two equal answers need not be one here.
     by_id = {id(output): output for output in outputs}
     _, out = numbered(map(id, outputs))
     golds = [e.gold for e in examples] + [v.gold for v in variants]

@@ -82,6 +82,8 @@ class Order:
 
     def blocks(self) -> Iterator[list[list[Inputs]]]:
         """The same, some examples at a time."""
+        # Requests of 64 examples are decoded in one call, from texts that were joined: a call for each takes longer
+        # than the decoding itself.
         held = self._held
         for at in range(0, len(self.places), _DECODED):
             some = "],[".join(held.texts(self.places[at : at + _DECODED].tolist()))
@@ -128,6 +130,8 @@ class _Piece(NamedTuple):
     start: Ints  # of each lot in the file; then the end
 
 
+# Ranks are hashes, so each lot, the texts whose rank begins with the same byte, has about a 256th of all. Those asked
+# one after another lie in one lot, and reading a lot is a few reads, however large the suite is.
 class _Spilled:
     """The same in a temporary file. Those of a lot, which are asked one after another, are read together."""
 
@@ -187,6 +191,8 @@ class _Spilled:
 def _groups(suite: Suite) -> Iterator[tuple[list[str], list[str]]]:
     """The ids of some examples, and the requests of each as JSON with commas between, in the order of the file."""
     more = suite.lists("variants", "row", "inputs")
+    # The two tables are read side by side. A batch of examples may end in the middle of a batch of variants, so
+    # variants of examples to come wait in these lists.
     owners: list[int] = []  # of variants that were read: the rows of their examples,
     varied: list[str] = []  # and their inputs
     for rows, ids, texts in suite.lists("examples", "row", "id", "inputs"):
@@ -208,7 +214,7 @@ _LOOK_AHEAD = 4096  # requests in the largest window
 
 @dataclass(slots=True)
 class RequestBatch:
-    """RequestBatch with their keys, and in a window about how long each is."""
+    """Requests with their keys, and in a window about how long each is."""
 
     keys: list[Key]
     inputs: list[Inputs]
@@ -224,7 +230,7 @@ class RequestBatch:
 
     def by_size(self) -> RequestBatch:
         """The shortest first."""
-        sizes = np.array(self.sizes, dtype=np.min_scalar_type(max(self.sizes, default=0)))  # small numbers sort fast
+        sizes = np.array(self.sizes, dtype=np.min_scalar_type(max(self.sizes, default=0)))  # numpy sorts small numbers by radix
         return self.at(sizes.argsort(kind="stable").tolist())
 
     def cut(self, start: int, end: int | None = None) -> RequestBatch:
@@ -342,6 +348,8 @@ class PendingRequests:
         if answered:
             self.answers |= bool(self.store.reuse(answered))
             known.update(answered)
+        # Set operations first: in a fresh run nothing is known, and the loop below would go through every request for
+        # it.
         new = set(window.keys)
         if not self.in_flight.isdisjoint(new):
             known |= self.in_flight & new

@@ -167,6 +167,8 @@ def merge_rows(rows: Array, counts: Ints) -> tuple[Array, Ints]:
 
 def _numbered(values: Array) -> Ints | None:
     """For each row its number among the distinct ones in ascending order; None if columns have too many values."""
+    # A row becomes one number, with a digit for each column in the base of that column's number of values. Sorting
+    # numbers is far quicker than sorting rows. Where the numbers would not fit in 62 bits, the caller sorts rows.
     n, width = values.shape
     code, radix = np.zeros(n, dtype=np.int64), 1
     for column in values.T:
@@ -180,6 +182,7 @@ def _numbered(values: Array) -> Ints | None:
             return None
         code = code * len(levels) + place
     if width > 1 or len(levels) > n // 2:
+        # Where the possible numbers are few, a table of those that occur takes the place of a sort.
         if radix <= 4 * n:
             code = (np.cumsum(np.bincount(code, minlength=radix) > 0) - 1)[code]
         else:
@@ -190,6 +193,7 @@ def _numbered(values: Array) -> Ints | None:
 def _first(code: Ints, distinct: int) -> Ints:
     """Where each number comes first."""
     first = np.empty(distinct, dtype=np.int64)
+    # Written from the last to the first, so that of equal numbers the first one stays.
     first[code[::-1]] = np.arange(len(code) - 1, -1, -1)
     return first
 
@@ -206,10 +210,13 @@ def bootstrap(samples: Sequence[Sample], times: int, seed: int) -> list[Array]:
         if id in results:
             continue
         n, few = sample.n, sample.few_rows
+        # One value makes every resample the same, and needs no draws.
         if few and len(sample.counts) == 1:
             results[id] = np.full(times, sample.value)
         elif few:
             rng = np.random.Generator(np.random.PCG64(seed))
+            # The counts of distinct rows in a resample of examples are multinomial: they are drawn as such, without
+            # examples.
             results[id] = np.empty(times)
             for part in _parts(times, len(sample.counts) + sample.rows.shape[1]):
                 counts = rng.multinomial(n, sample.counts / n, size=part.stop - part.start)
@@ -288,6 +295,7 @@ def swap(a: Array, b: Array, counts: Ints, statistic: Statistic, times: int, see
     """
     n = int(counts.sum())
     difference, total = a - b, counts @ (a + b)
+    # Rows that equal each other differ in no sum, so a binomial number of them is swapped instead of each by a coin.
     every_one = len(counts) * 8 > n  # then a bit for each example is cheaper than a binomial for each row
     if every_one:
         difference, counts = np.repeat(difference, counts, axis=0), np.ones(n, dtype=np.int64)

@@ -122,6 +122,8 @@ class WriteBuffer:
         """Makes what was added a row; several where the answers are long."""
         if not self._keys:
             return
+        # Answers are one piece of bytes until a row is made: that nothing in it is secret is asked once for all of
+        # them, which is a search for each known secret, and only a piece that has one is looked at line by line.
         lines = b"".join(self._lines)
         if without_known_bytes(lines) != lines:  # not over the end of a line
             lines = b"".join([without_known_bytes(line) + b"\n" for line in lines.split(b"\n")[:-1]])
@@ -135,6 +137,7 @@ class WriteBuffer:
         self._clear()
 
     def _add_row(self, start: int, end: int, lines: bytes) -> None:
+        # Counting what is None walks a list in C; most rows have no errors, and are done with it.
         errors = {}
         if self._errors.count(None) < len(self._errors):
             some = enumerate(self._errors[start:end])
@@ -172,6 +175,8 @@ def masked_output(output: Output) -> Output:
 def key_places(keys: bytes, wanted: Sequence[Key]) -> Iterator[tuple[Key, int]]:
     """Those of the keys that are in a row, with their places: the last one where a key is there several times."""
     for key in wanted:
+        # `rfind` on the joined keys needs no object for any key that is not asked for. A match that does not begin
+        # where a key does is a part of two neighbours, and the search goes on before it.
         at = keys.rfind(key)
         while at >= 0 and at % KEY_BYTES:  # the end of one and the beginning of the next are no key
             at = keys.rfind(key, 0, at + KEY_BYTES - 1)
@@ -284,6 +289,8 @@ class _KeyParts:
     """
 
     def __init__(self, size: int) -> None:
+        # A part has the room that it is expected to need, and eight standard deviations more: keys are hashes, so this
+        # overflows only if somebody made the keys, and then answers are looked up one by one instead.
         room = size // _PARTS + 8 * isqrt(size // _PARTS + 1) + 64
         self._first: Firsts = np.empty((_PARTS, room), dtype=np.uint64)
         self._tags: Tags = np.empty((_PARTS, room), dtype=np.uint32)
@@ -299,6 +306,8 @@ class _KeyParts:
         if (self._filled + counts).max() > self._first.shape[1]:
             return False
         part = part[order]
+        # Which free place of its part each key gets: keys are grouped by part with a stable sort, and `counts.cumsum()
+        # - counts` is where each group begins, so the difference is the number of a key within its group.
         at = self._filled[part] + np.arange(len(part)) - (counts.cumsum() - counts)[part]
         self._first[part, at], self._tags[part, at] = halves[order, 0], tags[order]
         self._filled += counts

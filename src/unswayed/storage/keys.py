@@ -63,6 +63,8 @@ class KeyIndex:
         sizes = np.fromiter(map(len, keys), dtype=np.int64, count=len(keys)) // KEY_BYTES
         new = _prefixes(keys) | np.repeat(np.array(rows, dtype=np.uint64), sizes)
         new.sort()
+        # A run is merged with the one before it only while that is less than twice as long: lengths of runs halve from
+        # first to last, so there are few of them to search, and each entry moves a number of times that is logarithmic.
         runs = self._sorted
         while runs and len(runs[-1]) < 2 * len(new) and len(runs[-1]) + len(new) <= _MAX_MERGED:
             new = np.concatenate([runs.pop(), new])
@@ -78,10 +80,13 @@ class KeyIndex:
         for run in self._sorted:
             start = run.searchsorted(wanted)
             count = run.searchsorted(wanted | _MAX_ROW, side="right") - start
+            # Every key matches a stretch of entries with its prefix, mostly one long. `within` counts 0, 1, … inside
+            # each stretch, so that all stretches of all keys become one array of places without a loop in Python.
             if found := int(count.sum()):
                 within = np.arange(found) - np.repeat(count.cumsum() - count, count)
                 places.append(np.repeat(order, count))
                 rows.append(run[np.repeat(start, count) + within] & _MAX_ROW)
+        # SQLite reads rows fastest in the order in which they lie in the file, so matches are grouped by row.
         row = np.concatenate(rows)
         by_row = row.argsort(kind="stable")
         row, place = row[by_row], np.concatenate(places)[by_row].tolist()

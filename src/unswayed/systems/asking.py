@@ -119,6 +119,8 @@ class Asker:
         if raised is None or self.worked:
             return last
         # Where the first items all fail by the same error, so will the others.
+        # Of a bug in the user's code, the same error comes again with every input: three are enough to stop, and to
+        # show the input with which it came.
         self._alike = self._alike + 1 if error_summary(raised) == self._last_error else 1
         self._last_error = error_summary(raised)
         if self._alike >= _ALIKE:
@@ -151,6 +153,7 @@ class Asker:
     def _predict(self, inputs: Sequence[Inputs]) -> Sequence[Json | Failed]:
         process = os.getpid()
         if self._pace is not None:
+            # Threads wait for their turn here; the lock makes their waits follow one another.
             with self._lock:
                 while (wait := self._pace.delay(now := time.monotonic())) != 0.0:
                     time.sleep(wait or 0.0)
@@ -163,6 +166,7 @@ class Asker:
         except BaseException as error:  # a system that calls exit() would end the command, as if all were well
             raise RuntimeError(f"the system left by {error_place(error)}") from error
         finally:
+            # A system may fork and let the child come back here, where it would store answers a second time.
             if os.getpid() != process:
                 os._exit(1)  # a fork of the system's that came back; what is under way is its parent's
         if len(values) != len(inputs):
@@ -224,6 +228,7 @@ def ask(
             if failed_in_a_row >= asker.asking.give_up:
                 raise SystemBroken(f"{system.name} failed on {failed_in_a_row} items in a row: {output.error}")
     finally:
+        # What was answered is committed however this ends, since some answers cost money.
         if batches:
             store.commit()
     stored = store.get(list(answered))
@@ -241,6 +246,7 @@ def _answer_batches(asker: Asker, batches: Sequence[Sequence[Inputs]]) -> Iterat
         for future in as_completed(coming):
             yield coming[future], future.result()
     finally:
+        # Nothing that is under way is waited for: an interrupted command ends now.
         pool.shutdown(wait=False, cancel_futures=True)
 
 

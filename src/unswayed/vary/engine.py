@@ -213,6 +213,9 @@ class Varier:
             known = [k for k in self._by_name if self._knows(k, example)]
             for draw in range(self.variation.draws):
                 untried[i, draw], lots[i, draw] = known.copy(), self._lots.stream(example.id, draw)
+        # Operators that are drawn for the same draw are asked together, so that those which ask a model see batches.
+        # Who finds nothing is drawn for again, among the operators that were not tried, until all examples have a
+        # variant or nobody is left to ask.
         made: dict[tuple[int, int], Variant] = {}
         pending = list(untried)
         while pending := [place for place in pending if untried[place] and place not in made]:
@@ -252,6 +255,7 @@ class Varier:
 
     def _change(self, k: int, draw: int, block: Block, attempt: int = 0) -> _Column:
         operator, texts = self.operators[k], block.texts
+        # Draws again have streams of their own, named after the attempt: what a guard refuses changes no other variant.
         fields = [f"{field} again {attempt}" for field in texts.fields] if attempt else texts.fields
         with collecting_later() if operator.quick else nullcontext():  # others may take minutes, if they ask a model
             changes = operator.change_many(texts, self.seeds[k].streams(texts.ids, draw, fields))
@@ -267,6 +271,8 @@ class Varier:
 
     def _column(self, operator: Operator, draw: int, texts: Texts, changes: SingleEdits) -> VariantColumn:
         """What `_variant` makes, where each example has one text and nearly all have one edit: the common case."""
+        # Columns all the way: for quick operators, an object for each variant would cost more than the variant. What is
+        # not one plain edit goes through `_variant`, example by example.
         examples, fields, befores, golds = texts.examples, texts.fields, texts.strings, texts.golds
         if self._aligned:
             afters, golds = self.task.move_each(golds, fields, befores, changes.edits)
@@ -290,6 +296,7 @@ class Varier:
         return VariantColumn(_maker(operator, draw), examples, fields, afters, golds, notes)
 
     def _rewrite(self, operator: PromptOperator, seeds: Seeds, draw: int, example: Example) -> Variant | None:
+        # A prompt that is asked of a share of the examples: of every so many draws, each example takes one at random.
         every = operator.prompts
         if every > 1 and seeds.stream(example.id, draw // every, "share").below(every) != draw % every:
             return None

@@ -176,6 +176,8 @@ class WordTable:
         found, whole = _find_words(codes, _find_tokens(codes, starts))
         lowers = joined.lower()
         if not whole:  # what is outside words becomes spaces
+            # What is outside words becomes spaces: +1 where a word begins and -1 where one ends sum up to 1 inside
+            # words.
             steps = np.zeros(len(codes), np.int8)
             steps[found.starts], steps[found.ends] = 1, -1
             lowers = np.where(np.cumsum(steps, dtype=np.int8), _SMALL[codes], np.uint8(ord(" "))).tobytes().decode()
@@ -203,6 +205,8 @@ class WordTable:
         return len(self.strings)
 
     def _look_up(self) -> None:
+        # Numbers of words are looked up in a dict of Python once for each word; all that follows from a word alone is
+        # then a column of the vocabulary, so that a word which comes again costs an index.
         self.vocabulary = current_vocabulary()
         self.numbers: Numbers = np.fromiter(map(self.vocabulary.__getitem__, self.words), np.intp, len(self.words))
         self.classes = self.vocabulary.column(array_tagger().class_of)[self.numbers]
@@ -226,6 +230,7 @@ class WordTable:
 
     def directions_around(self, texts: list[int], places: list[int]) -> Any:
         """For the word at each place of a text, the mean direction in which the text's other words point."""
+        # A word beside others of its text that have a vector: all sums of a block are one `reduceat` over its words.
         asked = np.zeros(len(self), bool)
         asked[texts] = True
         at = np.flatnonzero(asked[self.texts] & (self._vector_rows > 0))
@@ -268,6 +273,7 @@ def _plain_texts(codes: _Codes, starts: Numbers, sizes: Numbers) -> Flags:
 def _find_tokens(codes: _Codes, starts: Numbers) -> _Stretches:
     """What white space separates, and the sentences: a dot ends one only before a capital."""
     space = _SPACE[codes]
+    # Edges of white space come in turns: where a token begins, and where it ends.
     edges = np.flatnonzero(space[1:] != space[:-1]) + 1
     begins, ends = edges[::2], edges[1::2]
     firsts = np.searchsorted(begins, starts)
@@ -303,6 +309,8 @@ def _with_names(tags: Numbers, codes: _Codes, words: _Stretches) -> Numbers:
     capital = capital[sentences[capital] == sentences[capital - 1]]
     if not len(capital):
         return tags
+    # Sums of capitals and of small letters up to each character: their differences say in constant time whether a word
+    # has a capital and whether it has a small letter.
     upper, lower = (np.append(0, np.cumsum(those[codes])) for those in (_UPPER, _LOWER))
     small = (upper[ends] == upper[starts]) & (lower[ends] > lower[starts])
     has_small = np.zeros(sentences[-1] + 1, bool)
@@ -435,6 +443,7 @@ class WordPlaces:
 
     def _between(self, found: Flags, start: Numbers, stop: Numbers) -> Flags:
         """Is there something that was found between these places?"""
+        # Two searches instead of a loop: the number of finds before the start is less than that before the stop.
         places = np.flatnonzero(found)
         return np.searchsorted(places, start) < np.searchsorted(places, np.maximum(start, stop))
 

@@ -132,6 +132,7 @@ class Connection:
         """Posts and returns the reply, whole. Where this raises, the connection is closed and may be used again."""
         deadline, largest = time.monotonic() + self._limits.total, self._limits.largest
         try:
+            # A server that hung up while the connection was idle is found out before a request is lost on it.
             if self._socket is None or self._socket.was_dropped():
                 self._connect()
             assert self._socket is not None
@@ -142,6 +143,7 @@ class Connection:
             response = self._http.getresponse()
             if (response.length or 0) > largest:
                 raise OSError(f"the answer has {response.length:,} bytes; {largest:,} are allowed")
+            # One byte more than is allowed tells an answer that is too long, without reading the rest of it.
             read = response.read(largest + 1)
             if len(read) > largest:
                 raise OSError(f"the answer has more than {largest:,} bytes")
@@ -197,6 +199,8 @@ class _TimedSocket:
 
     def timed(self) -> Any:
         """The socket, with as much time as is left."""
+        # A server may send a byte a minute for ever, and every byte would start a plain time limit anew. So each wait
+        # gets what is left until the deadline.
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError("timed out")

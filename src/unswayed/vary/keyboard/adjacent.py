@@ -126,13 +126,19 @@ class Adjacent(Operator):
         """What `change` does to the one letter of plain texts, in the same draws."""
         import numpy as np
 
+        # All texts at once, as arrays: the letters of a block are one array of codes, the draws of all streams another,
+        # and a slip is a row of a table that has those of all ASCII characters. Text by text, `unswayed vary` on
+        # 100,000 texts takes 1.25 to 1.45 times as much CPU time.
         codes, starts, sizes = texts.once(_plain_letters)
         guesses = AT_ONCE - 1  # as many as leave a number for what comes out
+        # As `_drawn_places` does one after another, but every guess is made, and the first that finds a letter counts.
+        # Each guess is a draw of its own, so the draws that are not needed change nothing.
         at = below(streams.numbers[:, :guesses], sizes[:, None]).astype(np.int64)
         counts = table.counts[codes[starts[:, None] + at]]
         tried = (counts > 0).argmax(1)  # the first place with a letter that may slip; 0 also where none has
         rows = np.arange(len(texts))
         at, counts = at[rows, tried], counts[rows, tried]
+        # The number after the guess that counted decides what comes out, as the next draw of the stream would.
         chosen = table.firsts[codes[starts + at]] + below(streams.numbers[rows, tried + 1], counts)
         others = {}
         places: list[int] = at.tolist()
@@ -198,6 +204,8 @@ def _plain_letters(texts: Texts) -> tuple[NDArray[Any], NDArray[np.int64], NDArr
     import numpy as np
 
     joined = "".join(texts.strings)
+    # Joined texts are coded once: as bytes if all are ASCII, else as UTF-32, in which every character has four bytes
+    # and so a place that can be reckoned. Lone surrogates, which no encoding has, must pass.
     ascii = joined.isascii()
     coded = joined.encode("ascii" if ascii else "utf-32-le", "surrogatepass")
     codes = np.append(np.frombuffer(coded, np.uint8 if ascii else "<u4"), np.uint8(_PLAIN))

@@ -151,7 +151,11 @@ class Ocr(Operator):
     def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
         if self.rate or not texts.language:
             return [self._change_one(text, rng) for text, rng in zip(texts, streams, strict=True)]
+        # All texts at once: places in words are kept by token, so a block costs one look at each token and then arrays
+        # only. Text by text, `unswayed vary` on 100,000 texts takes 1.4 to 1.6 times as much CPU time.
         places, tokens, begins, shifts, firsts, counts = texts.once(_find_places)
+        # The place is drawn among all of the text's by its number in the block; the token that it is in is then the
+        # last one that begins at or before that number.
         at = firsts + below(streams.numbers[:, 0], counts).astype(firsts.dtype)
         token = begins.searchsorted(at, "right") - 1
         both = zip(tokens[token].tolist(), (at - begins[token]).tolist(), strict=True)
@@ -161,6 +165,7 @@ class Ocr(Operator):
         starts: list[int] = (shifts + begin).tolist()
         ends: list[int] = (shifts + end).tolist()
         news = [its[n] if its else None for its, n in zip(readings, kinds, strict=True)]
+        # An edit inside a token of single-spaced text can break no label. The few others are tried on the labels.
         for i in texts.once(_doubtful):
             if (new := news[i]) is not None and not texts[i].keeps((Edit(starts[i], ends[i], new),)):
                 news[i] = None
@@ -181,6 +186,7 @@ def _find_places(texts: Texts) -> _TokenPlaces:
     import numpy as np
 
     joined, known = " ".join(texts.strings), _tokens_in(texts.language)
+    # Tags such as <b> hold spaces, and very long texts are cut, so these are divided one by one.
     if "<" in joined or max(map(len, texts.strings)) > LONGEST:
         apart = list(map(_split, texts.strings))
         tokens, sizes = list(chain.from_iterable(apart)), np.array(list(map(len, apart)))
