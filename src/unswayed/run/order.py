@@ -230,7 +230,8 @@ class RequestBatch:
 
     def by_size(self) -> RequestBatch:
         """The shortest first."""
-        sizes = np.array(self.sizes, dtype=np.min_scalar_type(max(self.sizes, default=0)))  # numpy sorts small numbers by radix
+        # numpy sorts numbers of 16 bits or fewer by radix.
+        sizes = np.array(self.sizes, dtype=np.min_scalar_type(max(self.sizes, default=0)))
         return self.at(sizes.argsort(kind="stable").tolist())
 
     def cut(self, start: int, end: int | None = None) -> RequestBatch:
