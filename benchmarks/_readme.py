@@ -55,7 +55,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("fasttextaug {} times faster at letters misread by OCR", "equal_work", "ocr: fasttextaug", "inverse"),
     Claim("nlpaug is {} times faster if you vary one text", "equal_work", "typos, vary_text: nlpaug", "inverse"),
     Claim("fast-aug is up to {} times faster", "equal_work", "cold: fast_aug", "inverse"),
-    Claim("HELM up to {} times", "equal_work", "cold: helm", "inverse"),
+    Claim("HELM 1.4 to {} times", "equal_work", "cold: helm", "inverse"),
     Claim("adds at most {} µs per input", "overhead", "of its own"),
     Claim("needs at least {} times as much CPU time per request", "http", "CPU, server of 0 ms", "ratio"),
     Claim("samples take at most {} CPU seconds", "measures", "0/1 scores"),
