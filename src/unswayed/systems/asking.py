@@ -134,10 +134,32 @@ class Asker:
     def _attempt(self, inputs: Sequence[Inputs]) -> tuple[Sequence[Json | Failed] | Exception, list[Output]]:
         """What the system answers, or the error that it raises; and what each of the inputs took, as outputs without
         a value: the seconds of its request, or of the call; its share of the tokens."""
+        process = os.getpid()
         with metered() as spent:
             began = time.perf_counter()
             try:
-                values: Sequence[Json | Failed] | Exception = self._predict(inputs)
+                if self._pace is not None:
+                    # Threads wait for their turn here; the lock makes their waits follow one another.
+                    with self._lock:
+                        while (wait := self._pace.delay(now := time.monotonic())) != 0.0:
+                            time.sleep(wait or 0.0)
+                        self._pace.send(now)
+                        self._pace.accept()
+                try:
+                    values: Sequence[Json | Failed] | Exception = self.system.predict(inputs)
+                except (Exception, KeyboardInterrupt):
+                    raise
+                except BaseException as error:  # a system that calls exit() would end the command, as if all were well
+                    raise RuntimeError(f"the system left by {error_place(error)}") from error
+                finally:
+                    # A system may fork and let the child come back here, where it would store answers a second time.
+                    if os.getpid() != process:
+                        os._exit(1)  # a fork of the system's that came back; what is under way is its parent's
+                if len(values) != len(inputs):
+                    raise SystemBroken(
+                        f"{self.system.name} returned {len(values)} outputs for {len(inputs)} inputs "
+                        f"(the first: {_quote_inputs(inputs[0])}). It must return one for each, in order."
+                    )
             except Exception as error:
                 if isinstance(error, self._fatal):
                     raise
@@ -149,32 +171,6 @@ class Asker:
         halves = ([None if t is None else t // n + (i < t % n) for t in (spent.tokens_in, spent.tokens_out)]
                   for i in range(n))  # fmt: skip
         return values, [Output(seconds=took, tokens_in=read, tokens_out=written) for read, written in halves]
-
-    def _predict(self, inputs: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        process = os.getpid()
-        if self._pace is not None:
-            # Threads wait for their turn here; the lock makes their waits follow one another.
-            with self._lock:
-                while (wait := self._pace.delay(now := time.monotonic())) != 0.0:
-                    time.sleep(wait or 0.0)
-                self._pace.send(now)
-                self._pace.accept()
-        try:
-            values = self.system.predict(inputs)
-        except (Exception, KeyboardInterrupt):
-            raise
-        except BaseException as error:  # a system that calls exit() would end the command, as if all were well
-            raise RuntimeError(f"the system left by {error_place(error)}") from error
-        finally:
-            # A system may fork and let the child come back here, where it would store answers a second time.
-            if os.getpid() != process:
-                os._exit(1)  # a fork of the system's that came back; what is under way is its parent's
-        if len(values) != len(inputs):
-            raise SystemBroken(
-                f"{self.system.name} returned {len(values)} outputs for {len(inputs)} inputs "
-                f"(the first: {_quote_inputs(inputs[0])}). It must return one for each, in order."
-            )
-        return values
 
     def _checked(self, value: Json | Failed, inputs: Inputs, took: Output) -> Output:
         """The value as a stored output; one that can't be read has an error that says so."""

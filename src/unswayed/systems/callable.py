@@ -266,7 +266,12 @@ def _global_values(function: FunctionType) -> dict[str, Json]:
     while waiting:
         here = waiting.pop()
         in_file = _module_file(here.__module__) is not None  # its functions and settings are part of the source
-        for name in _code_names(here.__code__):
+        codes, names = [here.__code__], list[str]()  # also of the comprehensions and functions inside it
+        while codes:
+            code = codes.pop()
+            names += code.co_names
+            codes += [const for const in reversed(code.co_consts) if isinstance(const, CodeType)]
+        for name in names:
             if name in known or name not in here.__globals__:
                 continue
             value = here.__globals__[name]
@@ -278,12 +283,6 @@ def _global_values(function: FunctionType) -> dict[str, Json]:
                 seen.add(value)
                 waiting.append(value)
     return dict(sorted(known.items()))
-
-
-def _code_names(code: CodeType) -> list[str]:
-    """The names that code refers to, also in the comprehensions and functions inside it."""
-    inner = [name for const in code.co_consts if isinstance(const, CodeType) for name in _code_names(const)]
-    return [*code.co_names, *inner]
 
 
 def function_code(function: FunctionType) -> list[Json]:

@@ -65,11 +65,6 @@ class DeviceChoice(NamedTuple):
             return torch.device("cpu")
         raise unavailable(self.kind, there)
 
-    def torch_dtype(self) -> Any:
-        import torch
-
-        return getattr(torch, self.number)
-
     def onnx_kind(self) -> str:
         """The kind of device that ONNX Runtime uses."""
         return _with_providers()[0] if self.device == "auto" else self.device

@@ -42,6 +42,8 @@ _SETTINGS = (
     "config.json", "tokenizer_config.json", "generation_config.json", "processor_config.json",
     "preprocessor_config.json", "special_tokens_map.json",
 )  # fmt: skip
+# The first reports weights that are missing, which are looked at here; the second is set off by the first being quiet.
+_LOGGERS = ("transformers.modeling_utils", "transformers.distributed.tensor_parallel")
 _TRUSTED = "UNSWAYED_TRUST_WEIGHTS"  # in the environment, so that the worker processes of a command know as well
 
 
@@ -136,17 +138,24 @@ class ModelFolder:
         return placed(model.eval(), place)
 
     def _opened(self, part: str, auto: str, place: DeviceChoice | None = None, **options: Any) -> Any:
-        import_extra("torch", f"A {self.what}", "hf")  # transformers imports without it
+        torch = import_extra("torch", f"A {self.what}", "hf")  # transformers imports without it
         transformers = import_extra("transformers", f"A {self.what}", "hf")
-        options |= {"dtype": place.torch_dtype()} if place else {}
+        options |= {"dtype": getattr(torch, place.number)} if place else {}
         told = {"local_files_only": True, "trust_remote_code": False, **options}
+        loggers = [logging.getLogger(name) for name in _LOGGERS]
+        before = [logger.level for logger in loggers]
         try:
-            with _quiet_loading():
+            for logger in loggers:
+                logger.setLevel(logging.ERROR)
+            with no_bars():
                 return getattr(transformers, auto).from_pretrained(str(self.path), **told)
         except Exception as error:  # whatever a damaged or hostile file makes the libraries raise
             raise UsageError(
                 f"{self.path}: the {part} of the {self.what} can't be opened ({str(error)[:300]})."
             ) from error
+        finally:
+            for logger, level in zip(loggers, before, strict=True):
+                logger.setLevel(level)
 
 
 def read_config(folder: Path, what: str = "Hugging Face model") -> dict[str, Any]:
@@ -200,24 +209,6 @@ def _refuse_code(folder: Path) -> None:
             weights = any(file.match(pattern) for pattern in (*_PICKLED, "*.safetensors", "*.onnx*", "*.h5"))
             if not weights and opened.seek(0, 2) > _MOST_BYTES:
                 raise StoredFileError(f"{file}: the file is larger than {_MOST_BYTES >> 20} MB, which no sound one is.")
-
-
-# The first reports weights that are missing, which are looked at here; the second is set off by the first being quiet.
-_LOGGERS = ("transformers.modeling_utils", "transformers.distributed.tensor_parallel")
-
-
-@contextmanager
-def _quiet_loading() -> Iterator[None]:
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
-    before = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.ERROR)
-    try:
-        with no_bars():
-            yield
-    finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
 
 
 @contextmanager

@@ -125,7 +125,29 @@ def _open_spec(spec: str, options: Options) -> System:
         return SCHEMES["spacy"](spec, options)
     if registry is not None:
         return make_system(registry.get(spec), spec, options)
-    raise _unknown_system(spec, [*systems.names(), *metrics.names()])
+    # No text that opens a system: say the nearest one that would, or the forms that there are.
+    # `module:function` for what was meant by my.answer, my.py:answer, src/my.py or my, if there is such a module.
+    name = rest
+    if scheme.endswith(".py"):
+        module, name = scheme[:-3].strip("./").replace("/", "."), rest or "predict"
+    elif colon:
+        module = ""
+    else:
+        module, _, name = scheme.rpartition(".") if "." in scheme else (scheme, "", "predict")
+    names = [*systems.names(), *metrics.names()]
+    near = nearest(spec, names)
+    if module and all(part.isidentifier() for part in [*module.split("."), name]):
+        file = Path(*module.split("."))
+        if file.with_suffix(".py").is_file() or (file / "__init__.py").is_file():
+            near = f"{module}:{name}"
+    what = f"The folder {spec!r} has no system.json." if folder.is_dir() else f"There is no system {spec!r}."
+    if near:
+        hint = f"Did you mean {near!r}?"
+    elif folder.suffix.lower() in (".skops", *_PICKLES) and folder.is_file():
+        hint = f"For a scikit-learn model, use sklearn:{spec}."
+    else:
+        hint = _FORMS.format(names=", ".join(names) or "none")
+    raise UsageError(f"{what} {hint}")
 
 
 def spec_parameters(cls: type[System], name: str, text: str) -> dict[str, Any]:
@@ -135,7 +157,7 @@ def spec_parameters(cls: type[System], name: str, text: str) -> dict[str, Any]:
         return {"system": text}
     given = dict(part.partition("=")[::2] for part in text.split(",") if part)
     wrong = next((key for key in given if key not in known), None)
-    if wrong is not None and not _takes_any(known):
+    if wrong is not None and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
         raise UnknownName(f"parameter of {name}", wrong, known)
     found: dict[str, Any] = {}
     for key, value in given.items():
@@ -150,10 +172,6 @@ def spec_parameters(cls: type[System], name: str, text: str) -> dict[str, Any]:
         except ValueError as error:
             raise UsageError(f"{name} can't be made with {key}={value}: {error}.") from error
     return found
-
-
-def _takes_any(parameters: Mapping[str, inspect.Parameter]) -> bool:
-    return any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
 def _open_command(text: str, options: Options) -> System:
@@ -175,8 +193,8 @@ def _open_url(address: str, options: Options) -> System:
     chats = [name for name in _CHAT if name in given]
     if chats and "model" not in given:
         raise UsageError(
-            f"{_option_name(chats[0])} is for a server that chats as OpenAI's does, and that needs a model: add "
-            f"{option('model')} with its name. Without a model, {url} is sent the inputs as JSON."
+            f"{option(chats[0].replace('_', '-'))} is for a server that chats as OpenAI's does, and that needs a model: "
+            f"add {option('model')} with its name. Without a model, {url} is sent the inputs as JSON."
         )
     return make_system(ChatSystem if "model" in given else JsonSystem, url, given)
 
@@ -251,7 +269,19 @@ def _open_object(thing: object, name: str | None, options: Options) -> System:
     if isinstance(thing, MethodType) and thing.__name__ == "predict" and hasattr(thing.__self__, "get_params"):
         thing = thing.__self__  # of a model like scikit-learn's, which reads texts or columns
     if any(callable(getattr(thing, method, None)) for method in ("correct_batch", "correct")):
-        return _open_corrector(thing, shown, options)
+        # A library's corrector, such as pycorrector's, or its class, as a system of `{"text": …}`.
+        made, decides = thing, [fingerprint(thing if inspect.isclass(thing) else type(thing))]
+        if inspect.isclass(thing):
+            made, decides = _construct(thing, shown, options), [*decides, options]
+        elif options:
+            raise UsageError(f"{shown} is made already and takes no options: {', '.join(options)}.")
+
+        def correct(batch: list[Inputs]) -> list[Json]:
+            if callable(getattr(made, "correct_batch", None)):  # all at once where it can
+                return list(made.correct_batch([inputs["text"] for inputs in batch]))
+            return [made.correct(inputs["text"]) for inputs in batch]
+
+        return CallableSystem(correct, name=shown, identity=f"{shown} {content_id(decides, 16)}")
     if any(f"{c.__module__}.{c.__qualname__}" == "transformers.pipelines.base.Pipeline" for c in type(thing).__mro__):
         from unswayed.systems.hf import HfPipeline
 
@@ -266,27 +296,6 @@ def _open_object(thing: object, name: str | None, options: Options) -> System:
     )
 
 
-def _open_corrector(thing: Any, name: str, options: Options) -> System:
-    """A library's corrector, such as pycorrector's, or its class, as a system of `{"text": …}`.
-
-    All texts are corrected at once where it can, else one by one.
-    """
-    if inspect.isclass(thing):
-        made = _construct(thing, name, options)
-        decides = [fingerprint(thing), options]
-    elif options:
-        raise UsageError(f"{name} is made already and takes no options: {', '.join(options)}.")
-    else:
-        made, decides = thing, [fingerprint(type(thing))]
-
-    def answer(batch: list[Inputs]) -> list[Json]:
-        if callable(getattr(made, "correct_batch", None)):
-            return list(made.correct_batch([inputs["text"] for inputs in batch]))
-        return [made.correct(inputs["text"]) for inputs in batch]
-
-    return CallableSystem(answer, name=name, identity=f"{name} {content_id(decides, 16)}")
-
-
 def make_system(cls: type[System], name: str, options: Options) -> System:
     """An instance of the class, which knows all of the options."""
     parameters = inspect.signature(cls).parameters
@@ -296,13 +305,13 @@ def make_system(cls: type[System], name: str, options: Options) -> System:
         others = {key: value for key, value in options.items() if key != "prompt"}
         return PromptedSystem(make_system(cls, name, others), options["prompt"])
     shown = name or cls.__name__
-    unknown = [] if _takes_any(parameters) else [name for name in options if name not in parameters]
-    if unknown:
+    unknown = [name for name in options if name not in parameters]
+    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         known = ", ".join(p for p in parameters if p not in ("function", "command", "path", "url")) or "none"
         if near := nearest(unknown[0], parameters):
             hint = f"Did you mean {near!r}?"
         elif unknown[0] in ("model", *_CHAT):
-            hint = f"{_option_name(unknown[0])} is for a URL, such as http://127.0.0.1:8000/v1."
+            hint = f"{option(unknown[0].replace('_', '-'))} is for a URL, such as http://127.0.0.1:8000/v1."
         else:
             hint = f"It has: {known}."
         raise UsageError(f"{shown} has no option {', '.join(map(repr, unknown))}. {hint}")
@@ -317,10 +326,6 @@ def make_system(cls: type[System], name: str, options: Options) -> System:
     system: System = _construct(cls, shown, options)
     system.name = system.name or name
     return system
-
-
-def _option_name(name: str) -> str:
-    return option(name.replace("_", "-"))
 
 
 def _construct(cls: type[Any], name: str, options: Options) -> Any:
@@ -351,27 +356,3 @@ _FORMS = """A system is one of
   NAME                      a registered system: {names}
   NAME:key=value,key=value  a registered system with these parameters
   NAME:SYSTEM               a registered system around another one, as in mitigate/correct:FOLDER"""
-
-
-def _unknown_system(spec: str, names: list[str]) -> UsageError:
-    """The error for a text that opens no system: the nearest one that would, or the forms that there are."""
-    folder = Path(spec)
-    # `module:function` for what was meant by my.answer, my.py:answer, src/my.py or my, if there is such a module.
-    place, colon, name = spec.partition(":")
-    if place.endswith(".py"):
-        module, name = place[:-3].strip("./").replace("/", "."), name or "predict"
-    elif colon:
-        module = ""
-    else:
-        module, _, name = place.rpartition(".") if "." in place else (place, "", "predict")
-    near = nearest(spec, names)
-    if module and all(part.isidentifier() for part in [*module.split("."), name]):
-        file = Path(*module.split("."))
-        if file.with_suffix(".py").is_file() or (file / "__init__.py").is_file():
-            near = f"{module}:{name}"
-    what = f"The folder {spec!r} has no system.json." if folder.is_dir() else f"There is no system {spec!r}."
-    if near:
-        return UsageError(f"{what} Did you mean {near!r}?")
-    if folder.suffix.lower() in (".skops", *_PICKLES) and folder.is_file():
-        return UsageError(f"{what} For a scikit-learn model, use sklearn:{spec}.")
-    return UsageError(f"{what} {_FORMS.format(names=', '.join(names) or 'none')}")

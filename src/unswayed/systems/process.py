@@ -89,9 +89,19 @@ class ChildProcess:
             if self._stop.is_set():
                 raise Closed
             quiet = not self._serve_pipes()
-            for line in self._lines():
-                yield line
-                since = time.monotonic()
+            while (end := self._read.find(b"\n", self._searched)) >= 0:
+                line = bytes(self._read[:end])
+                del self._read[: end + 1]
+                self._searched = 0
+                if len(line) > self._max_line:
+                    break
+                if line.strip():
+                    yield line
+                    since = time.monotonic()
+            else:
+                self._searched = len(self._read)
+            if end >= 0 or self._searched > self._max_line:
+                raise BrokeOff(f"wrote a line of more than {self._max_line:,} bytes")
             if self._ended or (quiet and self._has_ended(0)):
                 raise BrokeOff(self._cause_of_death())
             if time.monotonic() - since > (allowed := patience()):
@@ -148,21 +158,6 @@ class ChildProcess:
             self._stderr = (self._stderr + piece)[-_STDERR_KEPT:]
             if not piece:
                 self._selector.unregister(self._err)
-
-    def _lines(self) -> Iterator[bytes]:
-        while (end := self._read.find(b"\n", self._searched)) >= 0:
-            line = bytes(self._read[:end])
-            del self._read[: end + 1]
-            self._searched = 0
-            if len(line) > self._max_line:
-                break
-            if line.strip():
-                yield line
-        else:
-            self._searched = len(self._read)
-            if self._searched <= self._max_line:
-                return
-        raise BrokeOff(f"wrote a line of more than {self._max_line:,} bytes")
 
     def _cause_of_death(self) -> str:
         """How it ended, with its last words."""

@@ -205,14 +205,18 @@ class ChatSystem(HttpSystem):
                 prompt = prompt_of(template, inputs) if template else next(iter(inputs.values()))
                 return self._read(self._client.ask([*system, {"role": "user", "content": prompt}], **settings))
             chat = chat_of(inputs)
-            tools = [sent_tool(tool) for tool in chat.get("tools", ())]
+            functions = [tool.get("function", tool) for tool in chat.get("tools", ())]
+            tools: list[Json] = []
+            for function in functions:  # as OpenAI's API takes them: a name without dots, JSON Schema's names of types
+                schema = {"parameters": _json_schema(function["parameters"])} if "parameters" in function else {}
+                function = {**function, "name": sent_name(function["name"]), **schema}
+                tools.append({"type": "function", "function": function})
             answer = self._client.ask([*system, *chat["messages"]], tools=tools or None, **settings)
         except (UsageError, Unanswered) as problem:
             return Failed(str(problem), final=True)
         calls = calls_of({"tool_calls": answer.calls}) if answer.calls else None
         if calls is not None:  # as outputs have them, with the names that the definitions have
-            own = [str(tool.get("function", tool)["name"]) for tool in chat.get("tools", ())]
-            names = {sent_name(name): name for name in own}
+            names = {sent_name(function["name"]): str(function["name"]) for function in functions}
             named = [{"name": names.get(call.name, call.name), "arguments": call.arguments} for call in calls]
             answer = answer._replace(calls=named)
         return self._read(answer)
@@ -250,15 +254,6 @@ class ChatSystem(HttpSystem):
 
 
 _JSON_TYPES = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}  # of BFCL's own types
-
-
-def sent_tool(tool: Json) -> Json:
-    """A tool's definition as OpenAI's API takes it: a name without dots, and JSON Schema's names of types."""
-    function = tool.get("function", tool)
-    sent = {**function, "name": sent_name(function["name"])}
-    if "parameters" in function:
-        sent["parameters"] = _json_schema(function["parameters"])
-    return {"type": "function", "function": sent}
 
 
 def _json_schema(value: Json) -> Json:

@@ -68,7 +68,31 @@ class ChatRewriter(Rewriter):
         self._identity = f"rewriter {content_id(masked_data([url, model, prompt.text, temperature, body]), 16)}"
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        return [self._rewritten(inputs) for inputs in batch]
+        found: list[Json | Failed] = []
+        for inputs in batch:
+            with self._lock:
+                chat = self._chat = self._chat or self._open_chat()
+            more: dict[str, Json] = {"seed": int(inputs["seed"]), "response_format": {"type": "json_object"}}
+            texts = {name: inputs[name] for name in ("text", "n", "language")}
+            try:
+                asked = [{"role": "user", "content": self._prompt.fill(texts)}]
+                answer = chat.ask(asked, temperature=self._temperature, **more)
+            except Refused as problem:
+                # One text may be refused; where it is every one from the first, it is not the text.
+                self._refused = None if self._refused is None else self._refused + 1
+                if self._refused is not None and self._refused >= _MAX_REFUSED:
+                    raise SystemBroken(
+                        f"{self._url} refused the first {_MAX_REFUSED} texts. The last time, {problem}. If the request "
+                        f"has a field that the server does not know, leave the field out: "
+                        f'body={{"response_format":null,"seed":null}}.'
+                    ) from problem
+                found.append(None)
+                continue
+            except Unanswered as problem:
+                raise SystemBroken(f"{chat.shown}: {problem}.") from problem
+            self._refused = None
+            found.append(answer.text or "")
+        return found
 
     def used(self) -> dict[str, float]:
         return self._chat.used() if self._chat else {}
@@ -79,29 +103,6 @@ class ChatRewriter(Rewriter):
             chat, self._chat = self._chat, None
         if chat:
             chat.close()
-
-    def _rewritten(self, inputs: Inputs) -> str | None:
-        with self._lock:
-            chat = self._chat = self._chat or self._open_chat()
-        more: dict[str, Json] = {"seed": int(inputs["seed"]), "response_format": {"type": "json_object"}}
-        texts = {name: inputs[name] for name in ("text", "n", "language")}
-        try:
-            asked = [{"role": "user", "content": self._prompt.fill(texts)}]
-            answer = chat.ask(asked, temperature=self._temperature, **more)
-        except Refused as problem:
-            # One text may be refused; where it is every one from the first, it is not the text.
-            self._refused = None if self._refused is None else self._refused + 1
-            if self._refused is not None and self._refused >= _MAX_REFUSED:
-                raise SystemBroken(
-                    f"{self._url} refused the first {_MAX_REFUSED} texts. The last time, {problem}. If the request has "
-                    f'a field that the server does not know, leave the field out: body={{"response_format":null,"seed":'
-                    f"null}}."
-                ) from problem
-            return None
-        except Unanswered as problem:
-            raise SystemBroken(f"{chat.shown}: {problem}.") from problem
-        self._refused = None
-        return answer.text or ""
 
 
 class Seq2SeqRewriter(Rewriter):

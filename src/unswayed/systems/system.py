@@ -193,7 +193,15 @@ def _plain(value: object, where: str, depth: int) -> Json:
     if value is None or type(value) is bool:
         return value
     if isinstance(value, str):
-        return _plain_text(value, where)
+        text = str.__str__(value)  # the characters, also of a str Enum
+        try:
+            if not text.isascii():
+                text.encode()
+        except UnicodeEncodeError as error:
+            raise _NotPlain(
+                f"{where} holds half a surrogate pair at character {error.start}, which is not a text"
+            ) from None
+        return text
     if isinstance(value, float):
         if not isfinite(value):
             raise _NotPlain(f"{where} is {'NaN' if isnan(value) else 'infinite'}")
@@ -210,22 +218,10 @@ def _plain(value: object, where: str, depth: int) -> Json:
         odd = next((key for key in value if not isinstance(key, str)), None)
         if odd is not None:
             raise _NotPlain(f"{where} has a key of type {type(odd).__qualname__}; keys must be texts")
-        return {_plain_text(k, where): _plain(v, f"{where}[{k!r:.40}]", depth + 1) for k, v in value.items()}
+        return {_plain(k, where, 0): _plain(v, f"{where}[{k!r:.40}]", depth + 1) for k, v in value.items()}
     # What numpy, torch and their kin say an array or number is; asked by name, so that none is imported.
     for method in ("tolist", "item"):
         convert = getattr(value, method, None)
         if callable(convert) and not isinstance(value, type):
             return _plain(convert(), where, depth + 1)
     raise _NotPlain(f"{where} is of type {type(value).__module__}.{type(value).__qualname__}, which is not JSON")
-
-
-def _plain_text(value: str, where: str) -> str:
-    text = str.__str__(value)  # the characters, also of a str Enum
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise _NotPlain(
-                f"{where} holds half a surrogate pair at character {error.start}, which is not a text"
-            ) from None
-    return text

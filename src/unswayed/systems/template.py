@@ -143,18 +143,10 @@ class Reprompt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
             new = "".join(part if at % 2 else pattern.sub(in_case, part) for at, part in enumerate(parts))
         new = f"{self.opening}\n{new}" if self.opening else new
         new = _BARE.sub(lambda m: f"{m[1][:1].upper()}{m[1][1:]}: {{{m[1]}}}", new) if self.label else new
-        new = self._lay_out(new)
-        if self.enumerator is not None and len(_ENUMERATED.findall(new)) > 1:
-            new = self.enumerated(new)
-        new += self.end
-        listed = self.enumerator is not None and f"{{{CHOICES}}}" in new
-        return f"{new}\n" if new == text and not self.shots and not listed else new
-
-    def _lay_out(self, text: str) -> str:
-        """Descriptors in their case, with their separator; and the gap where a line has one, or a field."""
-        lines = [line for line in text.split("\n") if line.strip()]
+        # Descriptors in their case, with their separator; and the gap where a line has one, or a field.
+        lines = [line for line in new.split("\n") if line.strip()]
         marked = [bool(_FIELD.search(line) or _DESCRIPTOR.match(line)) for line in lines]
-        breaks = [between[:-1] for between in re.split(r"[^\n]*\S[^\n]*", text + "\n")[1:]]
+        breaks = [between[:-1] for between in re.split(r"[^\n]*\S[^\n]*", new + "\n")[1:]]
 
         def descriptor(found: re.Match[str]) -> str:
             name = _CASES[self.case](found[2]) if self.case else found[2]
@@ -163,11 +155,16 @@ class Reprompt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
         if self.case is not None or self.separator is not None:
             lines = [_DESCRIPTOR.sub(descriptor, line) for line in lines]
-        made = []
+        made = [new[: len(new) - len(new.lstrip("\n"))]]
         for at, line in enumerate(lines):
             near = at + 1 < len(lines) and (marked[at] or marked[at + 1])
             made += [line, self.gap if near and self.gap is not None else breaks[at] + "\n" * (at + 1 < len(lines))]
-        return text[: len(text) - len(text.lstrip("\n"))] + "".join(made)
+        new = "".join(made)
+        if self.enumerator is not None and len(_ENUMERATED.findall(new)) > 1:
+            new = self.enumerated(new)
+        new += self.end
+        listed = self.enumerator is not None and f"{{{CHOICES}}}" in new
+        return f"{new}\n" if new == text and not self.shots and not listed else new
 
     def enumerated(self, text: str) -> str:
         """A list with `A.` in the form of the enumerator."""

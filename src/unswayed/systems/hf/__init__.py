@@ -70,6 +70,7 @@ class HfSystem(System):
     auto: ClassVar[str]
     tasks: ClassVar[tuple[str, ...]]
     needed: ClassVar[tuple[str, ...]] = ()  # texts that it reads by name
+    reads: ClassVar[tuple[str, ...]] = ("input_ids", "attention_mask", "token_type_ids")  # of an encoded text
     batch_size = 64
     deterministic = True  # the likeliest label or words, never drawn at random
 
@@ -158,7 +159,7 @@ class HfSystem(System):
         tokenizer.padding_side = side
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
-        names = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in rows[0]]
+        names = [name for name in self.reads if name in rows[0]]
         padded = tokenizer.pad([{name: row[name] for name in names} for row in rows], return_tensors="pt")
         return dict(beside(self.model, dict(padded)))
 
@@ -318,13 +319,12 @@ def _content_id(pipe: Any) -> str:
     backend = getattr(pipe.tokenizer, "backend_tokenizer", None)
     tokenizer = backend.to_str() if backend is not None else sorted(pipe.tokenizer.get_vocab().items())
     stages = [pipe._preprocess_params, pipe._forward_params, pipe._postprocess_params]
-    settings = [{name: _setting_text(value) for name, value in stage.items()} for stage in stages]
+    settings: list[dict[str, str]] = [{} for _ in stages]
+    for stage, told in zip(stages, settings, strict=True):
+        for name, value in stage.items():  # each by its content; what would show its address in memory, by its type
+            if callable(getattr(value, "to_diff_dict", None)):
+                told[name] = str({n: v for n, v in value.to_diff_dict().items() if n != "transformers_version"})
+            else:
+                plain = isinstance(value, (str, int, float, bool, type(None), list, tuple, dict))
+                told[name] = repr(value) if plain else type(value).__qualname__
     return content_id([weights.hexdigest(), config, tokenizer, settings, type(pipe).__qualname__], 16)
-
-
-def _setting_text(value: Any) -> str:
-    """A setting by its content; what would show its address in memory, by its type."""
-    if callable(getattr(value, "to_diff_dict", None)):
-        return str({name: v for name, v in value.to_diff_dict().items() if name != "transformers_version"})
-    plain = isinstance(value, (str, int, float, bool, type(None), list, tuple, dict))
-    return repr(value) if plain else type(value).__qualname__

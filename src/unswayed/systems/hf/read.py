@@ -37,7 +37,7 @@ class HfReader(HfSystem):
         context = inputs["context"][:_MAX_CONTEXT_CHARS].encode("utf-8", "replace").decode()
         told = {"truncation": "only_second", "max_length": self.room, "stride": self.room // 4}
         encoded = self.tokenizer(question, context, **told, return_overflowing_tokens=True, return_offsets_mapping=True)
-        names = [name for name in ("input_ids", "attention_mask", "token_type_ids") if name in encoded]
+        names = [name for name in self.reads if name in encoded]
         windows = []
         for n in range(len(encoded["input_ids"])):
             sides = zip(encoded.sequence_ids(n), encoded["offset_mapping"][n], strict=True)

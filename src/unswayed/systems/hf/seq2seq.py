@@ -22,6 +22,7 @@ class HfSeq2Seq(HfSystem):
     name = "hf/seq2seq"
     auto = "AutoModelForSeq2SeqLM"
     tasks = ("translate", "sql", "qa", "text")
+    reads = ("input_ids", "attention_mask")
     continues: ClassVar[bool] = False  # does it go on from the prompt, so that what it gives begins with the prompt?
 
     @cached_property
@@ -69,6 +70,3 @@ class HfSeq2Seq(HfSystem):
             for i, text in zip(group, texts, strict=True):
                 found[i] = text.strip()
         return found
-
-    def padded(self, rows: Sequence[dict[str, list[int]]], side: str = "right") -> dict[str, Any]:
-        return {name: t for name, t in super().padded(rows, side).items() if name != "token_type_ids"}

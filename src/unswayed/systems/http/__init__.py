@@ -93,25 +93,23 @@ class Pace:
         if sum(self._recent) < _HEEDED:  # one among many answers is about that request
             return
         wait = wait if self._accepted < _ENOUGH else 0.0  # otherwise slowing down is enough, and only this one waits
-        self._rate, self._up = self._limit(now)
-        self.window = max(1.0, min(self.window, self._most) / 2)
-        self._recent.clear()
-        self._cut, self._since, self._accepted = now, now, 0
-        self._hold, self._still = now + wait, wait
-        self._next = max(self._next, now + 1 / self._rate)
-
-    def _limit(self, now: float) -> tuple[float, float]:
-        """The rate to go on with, and how much more it may be; the server saves up while nothing is sent, or not."""
+        # The rate to go on with, and how much more it may be; the server saves up while nothing is sent, or not.
         whole = max(now - self._since, _SOON)
         most = self._accepted / max(whole - self._still, _SOON)
         current = self.rate(now)
         if self._cut == float("-inf") or self._accepted < _ENOUGH:
             back = _BACK if self._known else 0.5
-            return max(back * (current or max(most, 1 / whole)), _SLOWEST), 0.0
-        self._known = True
-        most = (most + min(max(current or 0.0, most), _ABOVE * most)) / 2
-        least = max(self._accepted / whole, _SLOWEST)
-        return least, max(0.0, most - least)
+            self._rate, self._up = max(back * (current or max(most, 1 / whole)), _SLOWEST), 0.0
+        else:
+            self._known = True
+            most = (most + min(max(current or 0.0, most), _ABOVE * most)) / 2
+            self._rate = max(self._accepted / whole, _SLOWEST)
+            self._up = max(0.0, most - self._rate)
+        self.window = max(1.0, min(self.window, self._most) / 2)
+        self._recent.clear()
+        self._cut, self._since, self._accepted = now, now, 0
+        self._hold, self._still = now + wait, wait
+        self._next = max(self._next, now + 1 / self._rate)
 
 
 class Spent(msgspec.Struct):

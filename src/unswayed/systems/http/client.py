@@ -109,15 +109,11 @@ class Client:
         self._free: list[Connection] = []
         self._busy: set[Connection] = set()
         self._closed = Event()
-        self._pace, self._turn = Pace(s.rate), Condition()
+        self.pace, self._turn = Pace(s.rate), Condition()
         weakref.finalize(self, _close_all, self._free)  # also where nobody called close()
         self._used: Counter[str] = Counter()
         self._answered = False
         self._unreachable = 0
-
-    def limit(self, rate: float) -> None:
-        """Sends no more requests a second than this."""
-        self._pace.cap = rate
 
     def post(self, body: Json, read: Callable[[Json], T]) -> T:
         """What `read` makes of the answer; where it raises Malformed, the request is made again."""
@@ -188,37 +184,23 @@ class Client:
     def _exchange(self, content: bytes) -> Reply:
         """The reply to one request, which waits until the server's limits let it be sent."""
         with self._turn:
-            while not self._closed.is_set() and (wait := self._pace.delay(now := time.monotonic())) != 0.0:
+            while not self._closed.is_set() and (wait := self.pace.delay(now := time.monotonic())) != 0.0:
                 self._turn.wait(wait)
             if self._closed.is_set():
                 raise self._was_closed()
-            sent_at = self._pace.send(now)
+            sent_at = self.pace.send(now)
         reply: Reply | None = None
+        connection: Connection | None = None
         began = time.monotonic()
         try:
             self.use(requests=1, retries=0)
-            reply = self._exchange_now(content)
-        finally:
-            with self._turn:
-                if reply is not None and reply.status in _BUSY:
-                    wait = min(retry_after(reply.headers), self._settings.longest_wait)
-                    self._pace.refuse(sent_at, time.monotonic(), wait)
-                else:
-                    self._pace.accept()
-                self._turn.notify()
-        spend(seconds=time.monotonic() - began)
-        return reply
-
-    def _exchange_now(self, content: bytes) -> Reply:
-        with self._lock:
-            if self._closed.is_set():
-                raise self._was_closed()
-            connection = self._free.pop() if self._free else Connection(self.url, self._limits)
-            self._busy.add(connection)
-        try:
+            with self._lock:
+                if self._closed.is_set():
+                    raise self._was_closed()
+                connection = self._free.pop() if self._free else Connection(self.url, self._limits)
+                self._busy.add(connection)
             reply = connection.exchange(content, self._headers)
             self._answered = True
-            return reply._replace(content=self._without_key(reply.content))
         except Unreachable as error:
             self._unreachable += 1
             lasting = isinstance(error.__cause__, ssl.SSLCertVerificationError)
@@ -237,12 +219,22 @@ class Client:
         except (OSError, HTTPException, ValueError) as error:  # the last for a chunk of less than no bytes
             raise _TryAgain(f"the connection broke: {error or type(error).__name__}") from error
         finally:
-            with self._lock:
-                self._busy.discard(connection)
-                if not self._closed.is_set():
-                    self._free.append(connection)
-            if self._closed.is_set():
-                connection.close()
+            if connection is not None:
+                with self._lock:
+                    self._busy.discard(connection)
+                    if not self._closed.is_set():
+                        self._free.append(connection)
+                if self._closed.is_set():
+                    connection.close()
+            with self._turn:
+                if reply is not None and reply.status in _BUSY:
+                    wait = min(retry_after(reply.headers), self._settings.longest_wait)
+                    self.pace.refuse(sent_at, time.monotonic(), wait)
+                else:
+                    self.pace.accept()
+                self._turn.notify()
+        spend(seconds=time.monotonic() - began)
+        return reply._replace(content=self._without_key(reply.content))
 
     def _was_closed(self) -> UsageError:
         return UsageError(f"{self.shown} was closed; open it again to use it.")
@@ -331,7 +323,7 @@ class HttpSystem(System):
         return self._client.used()
 
     def limit(self, rate: float) -> bool:
-        self._client.limit(rate)
+        self._client.pace.cap = rate
         return True
 
     def close(self) -> None:

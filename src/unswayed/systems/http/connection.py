@@ -110,23 +110,26 @@ class Connection:
         self._target = (url.path or "/") + (f"?{url.query}" if url.query else "")
         self._more: dict[str, str] = {}  # headers for a proxy
         named = getproxies_environment().get(url.scheme)
-        if not named or host in LOOPBACK or proxy_bypass(host):  # no proxy can reach this machine's own loopback
-            self._http = _http_connection(url.scheme, host, port)
+        proxy: SplitResult | None = None
+        if named and host not in LOOPBACK and not proxy_bypass(host):  # no proxy can reach this machine's own loopback
+            proxy = urlsplit(named if "://" in named else f"http://{named}")
+            if proxy.scheme != "http" or not proxy.hostname:
+                raise UsageError(
+                    f"The environment's proxy for {url.scheme} must be http://HOST:PORT; {proxy.scheme}:// is not."
+                )
+        near = (host, port) if proxy is None else (proxy.hostname or "", proxy.port or 80)
+        secure = url.scheme == "https"
+        self._http = HTTPSConnection(*near, context=ssl.create_default_context()) if secure else HTTPConnection(*near)
+        if proxy is None:
             return
-        proxy = urlsplit(named if "://" in named else f"http://{named}")
-        if proxy.scheme != "http" or not proxy.hostname:
-            raise UsageError(
-                f"The environment's proxy for {url.scheme} must be http://HOST:PORT; {proxy.scheme}:// is not."
-            )
         headers = {}
         if proxy.username:
             pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
             headers = {"Proxy-Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
-        self._http = _http_connection(url.scheme, proxy.hostname, proxy.port or 80)
-        if url.scheme == "http":
-            self._target, self._more = f"http://{url.netloc}{self._target}", headers
-        else:
+        if secure:
             self._http.set_tunnel(host, port or 443, headers)
+        else:
+            self._target, self._more = f"http://{url.netloc}{self._target}", headers
 
     def exchange(self, content: bytes, headers: dict[str, str]) -> Reply:
         """Posts and returns the reply, whole. Where this raises, the connection is closed and may be used again."""
@@ -134,8 +137,16 @@ class Connection:
         try:
             # A server that hung up while the connection was idle is found out before a request is lost on it.
             if self._socket is None or self._socket.was_dropped():
-                self._connect()
-            assert self._socket is not None
+                self.close()
+                self._http.timeout = min(self._limits.connect, self._limits.total)
+                try:
+                    self._http.connect()
+                except (OSError, HTTPException) as error:
+                    self._http.close()
+                    slow = isinstance(error, TimeoutError)
+                    reason = "no connection in time" if slow else str(getattr(error, "strerror", None) or error)
+                    raise Unreachable(reason) from error
+                self._socket = self._http.sock = _TimedSocket(self._http.sock, self._limits.read)
             if self._interrupted:
                 raise OSError("interrupted")
             self._socket.deadline = deadline
@@ -157,18 +168,6 @@ class Connection:
             self.close()
         return Reply(response.status, response.headers, read)
 
-    def _connect(self) -> None:
-        self.close()
-        self._http.timeout = min(self._limits.connect, self._limits.total)
-        try:
-            self._http.connect()
-        except (OSError, HTTPException) as error:
-            self._http.close()
-            slow = isinstance(error, TimeoutError)
-            reason = "no connection in time" if slow else str(getattr(error, "strerror", None) or error)
-            raise Unreachable(reason) from error
-        self._socket = self._http.sock = _TimedSocket(self._http.sock, self._limits.read)
-
     def close(self) -> None:
         opened, self._socket = self._socket, None
         if opened is not None:
@@ -184,13 +183,7 @@ class Connection:
                 opened.raw.shutdown(socket.SHUT_RDWR)
 
 
-def _http_connection(scheme: str, host: str, port: int | None) -> HTTPConnection:
-    if scheme == "https":
-        return HTTPSConnection(host, port, context=ssl.create_default_context())
-    return HTTPConnection(host, port)
-
-
-class _TimedSocket:
+class _TimedSocket(io.RawIOBase):
     """What http.client needs of a socket. Every wait ends at the deadline, however little each of them brings."""
 
     def __init__(self, raw: Any, patience: float) -> None:
@@ -211,7 +204,13 @@ class _TimedSocket:
         self.timed().sendall(content)
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        return io.BufferedReader(_IncomingBytes(self))
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return int(self.timed().recv_into(buffer))
 
     def close(self) -> None:
         """http.client closes before it reads a last answer; the connection closes the socket itself."""
@@ -223,14 +222,3 @@ class _TimedSocket:
         waiting = select.poll()
         waiting.register(self.raw, select.POLLIN)
         return bool(waiting.poll(0))
-
-
-class _IncomingBytes(io.RawIOBase):
-    def __init__(self, timed: _TimedSocket) -> None:
-        self._timed = timed
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        return int(self._timed.timed().recv_into(buffer))

@@ -56,7 +56,19 @@ class SpacyPipeline(System):
         import spacy
 
         try:
-            _refuse_code(self.path, spacy.util.load_config(self.path / "config.cfg"))
+            config = spacy.util.load_config(self.path / "config.cfg")
+            # It may not open another pipeline, which may be a package and so code, or call back. Otherwise spaCy takes
+            # functions by name from installed packages, and only data from the folder.
+            for name, component in config.get("components", {}).items():
+                if component.get("source"):
+                    raise UsageError(
+                        f"{self.path}: {name} is copied from another pipeline. Save the whole one with nlp.to_disk."
+                    )
+            for name, value in config.get("nlp", {}).items():
+                if isinstance(value, Mapping) and "@callbacks" in value:
+                    raise UsageError(
+                        f"{self.path}: config.cfg has a function called at {name}. Remove it from the file."
+                    )
             return spacy.load(self.path)
         except UsageError:
             raise
@@ -103,16 +115,3 @@ class SpacyPipeline(System):
 
     def close(self) -> None:
         self.__dict__.pop("nlp", None)
-
-
-def _refuse_code(folder: Path, config: Mapping[str, Any]) -> None:
-    """Raises where a pipeline would open another one, which may be a package and so code, or call back.
-
-    Otherwise spaCy takes functions by name from installed packages, and only data from the folder.
-    """
-    for name, component in config.get("components", {}).items():
-        if component.get("source"):
-            raise UsageError(f"{folder}: {name} is copied from another pipeline. Save the whole one with nlp.to_disk.")
-    for name, value in config.get("nlp", {}).items():
-        if isinstance(value, Mapping) and "@callbacks" in value:
-            raise UsageError(f"{folder}: config.cfg has a function called at {name}. Remove it from the file.")
