@@ -204,16 +204,32 @@ def ask(
     by_key = dict(zip(keys, requests, strict=True))
     asker = Asker(system, asking or Asking(), fatal=UnswayedError)
     old = [k for k in store.reuse(answered) if answered[k] not in _begun[place]]
-    if old:
-        _check_stored(asker, store, {k: by_key[k] for k in old})
+    # As many of the stored answers as are due by now are asked again; that raises if the system gives others.
+    sure = system.deterministic
+    checked = _checked_servers[place] if sure is False else store.checked[system.identity]
+    wanted = canary_count(store.reused, asker.asking.canary, sure) - checked if old else 0
+    if chosen := sorted(old, key=lambda key: canary_rank(0, key))[: max(wanted, 0)]:
+        store.checked[system.identity] += len(chosen)
+        _checked_servers[place] += len(chosen)
+
+        def ask_again(inputs: list[Inputs]) -> list[Output]:
+            found = sorted(_answer_batches(asker, inputs), key=lambda numbered: numbered[0])
+            for _, answers in found:
+                store.use(answers.used)
+            return [output for _, answers in found for output in answers.outputs]
+
+        stored = store.get(chosen)
+        canaries = [Canary(by_key[k], stored[k]) for k in chosen]
+        instead = f"To ask everything anew, give {store.file} another name."
+        if warning := check_canaries(system.name, canaries, ask_again, sure, str(store.file), instead):
+            store.warnings.append(warning)
+            print(f"unswayed: {warning}", file=sys.stderr)
     due = [k for k in by_key if k not in answered]
-    size = asker.asking.batch_size or system.batch_size
-    batches = [due[at : at + size] for at in range(0, len(due), size)]
     fresh: dict[Key, Output] = {}
     failed_in_a_row = 0
     try:
-        for at, answers in _answer_batches(asker, [[by_key[k] for k in batch] for batch in batches]):
-            outputs = dict(zip(batches[at], answers.outputs, strict=True))
+        for at, answers in _answer_batches(asker, [by_key[k] for k in due]):
+            outputs = dict(zip(due[at : at + len(answers.outputs)], answers.outputs, strict=True))
             fresh |= outputs
             store.use(answers.used)
             store.put(outputs.items())
@@ -225,20 +241,22 @@ def ask(
                 raise SystemBroken(f"{system.name} failed on {failed_in_a_row} items in a row: {output.error}")
     finally:
         # What was answered is committed however this ends, since some answers cost money.
-        if batches:
+        if due:
             store.commit()
     stored = store.get(list(answered))
     return [fresh[k] if k in fresh else stored[k] for k in keys]
 
 
-def _answer_batches(asker: Asker, batches: Sequence[Sequence[Inputs]]) -> Iterator[tuple[int, Answers]]:
-    """The number of each batch with its answers as they come; several at once where the system takes that."""
+def _answer_batches(asker: Asker, requests: Sequence[Inputs]) -> Iterator[tuple[int, Answers]]:
+    """Where each batch begins, with its answers as they come; several at once where the system takes that."""
+    size = asker.asking.batch_size or asker.system.batch_size
+    batches = {at: requests[at : at + size] for at in range(0, len(requests), size)}
     if asker.system.concurrency == 1 or len(batches) < 2:
-        yield from enumerate(map(asker.do, batches))
+        yield from ((at, asker.do(batch)) for at, batch in batches.items())
         return
     pool = ThreadPoolExecutor(asker.system.concurrency)
     try:
-        coming = {pool.submit(asker.do, batch): at for at, batch in enumerate(batches)}
+        coming = {pool.submit(asker.do, batch): at for at, batch in batches.items()}
         for future in as_completed(coming):
             yield coming[future], future.result()
     finally:
@@ -250,34 +268,6 @@ def _answer_batches(asker: Asker, batches: Sequence[Sequence[Inputs]]) -> Iterat
 # answers that is opened again and again, as a judge's is, is not checked each time.
 _checked_servers: Counter[tuple[str, str]] = Counter()
 _begun: defaultdict[tuple[str, str], set[int]] = defaultdict(set)  # and its sessions of this process, never checked
-
-
-def _check_stored(asker: Asker, store: AnswerStore, old: dict[Key, Inputs]) -> None:
-    """Asks as many of the stored answers again as are due by now; raises if the system gives others."""
-    system, identity, sure = asker.system, asker.system.identity, asker.system.deterministic
-    place = str(store.file.absolute()), identity
-    done = _checked_servers[place] if sure is False else store.checked[identity]
-    due = canary_count(store.reused, asker.asking.canary, sure) - done
-    chosen = sorted(old, key=lambda key: canary_rank(0, key))[: max(due, 0)]
-    if not chosen:
-        return
-    store.checked[identity] += len(chosen)
-    _checked_servers[place] += len(chosen)
-    stored = store.get(chosen)
-    size = asker.asking.batch_size or system.batch_size
-
-    def ask_again(inputs: list[Inputs]) -> list[Output]:
-        batches = [inputs[at : at + size] for at in range(0, len(inputs), size)]
-        found = sorted(_answer_batches(asker, batches), key=lambda numbered: numbered[0])
-        for _, answers in found:
-            store.use(answers.used)
-        return [output for _, answers in found for output in answers.outputs]
-
-    canaries = [Canary(old[key], stored[key]) for key in chosen]
-    instead = f"To ask everything anew, give {store.file} another name."
-    if warning := check_canaries(system.name, canaries, ask_again, sure, str(store.file), instead):
-        store.warnings.append(warning)
-        print(f"unswayed: {warning}", file=sys.stderr)
 
 
 _MIN_CANARIES, _CANARY_SHARE, _MAX_CANARIES = 8, 0.01, 200

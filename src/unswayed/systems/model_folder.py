@@ -88,7 +88,37 @@ class ModelFolder:
     def __init__(self, path: str | Path, what: str = "Hugging Face model") -> None:
         self.path, self.what, self.place = Path(path), what, chosen()
         self.config: dict[str, Any] = read_config(self.path, what)
-        _refuse_code(self.path)
+        # Nothing in the settings may name code, and each file must be one, of a size that a sound one may have.
+        if (self.path / "adapter_config.json").exists():
+            raise UsageError(
+                f"{self.path} holds an adapter, which names another model to be opened. Merge it into the model first, "
+                f"as peft's merge_and_unload does, and save the result."
+            )
+        for name in _SETTINGS:
+            file = self.path / name
+            waiting: list[Any] = [_read_settings(file)] if file.exists() else []
+            while waiting:
+                found = waiting.pop()
+                waiting += found if isinstance(found, list) else found.values() if isinstance(found, dict) else ()
+                for key, said in found.items() if isinstance(found, dict) else ():
+                    if key in _CODE and said:
+                        raise UsageError(
+                            f"{file} names Python code of its own ({key}), and unswayed never runs code from a model's "
+                            f"folder. If transformers knows this kind of model by itself, delete {key!r} from the file."
+                        )
+                    if key.lstrip("_").removesuffix("_internal") in _KERNELS and said not in _KNOWN_KERNELS:
+                        raise UsageError(
+                            f"{file} names compiled code to be fetched ({key}: {said!r:.80}). Delete {key!r}."
+                        )
+        for file in sorted(self.path.iterdir()):
+            if file.is_dir():
+                continue
+            with open_regular(file) as opened:
+                weights = any(file.match(pattern) for pattern in (*_PICKLED, "*.safetensors", "*.onnx*", "*.h5"))
+                if not weights and opened.seek(0, 2) > _MOST_BYTES:
+                    raise StoredFileError(
+                        f"{file}: the file is larger than {_MOST_BYTES >> 20} MB, which no sound one is."
+                    )
         self.pickled = not any(self.path.glob("model*.safetensors"))
         if self.pickled:
             files = sorted(file for pattern in _PICKLED for file in self.path.glob(pattern))
@@ -179,36 +209,6 @@ def _read_settings(file: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise StoredFileError(f"{file}: this is not a model's configuration.")
     return found
-
-
-def _refuse_code(folder: Path) -> None:
-    """Raises where a folder's settings name code, or where a file in it is no file or of a size that none has."""
-    if (folder / "adapter_config.json").exists():
-        raise UsageError(
-            f"{folder} holds an adapter, which names another model to be opened. Merge it into the model first, as "
-            f"peft's merge_and_unload does, and save the result."
-        )
-    for name in _SETTINGS:
-        file = folder / name
-        waiting: list[Any] = [_read_settings(file)] if file.exists() else []
-        while waiting:
-            found = waiting.pop()
-            waiting += found if isinstance(found, list) else found.values() if isinstance(found, dict) else ()
-            for key, said in found.items() if isinstance(found, dict) else ():
-                if key in _CODE and said:
-                    raise UsageError(
-                        f"{file} names Python code of its own ({key}), and unswayed never runs code from a model's "
-                        f"folder. If transformers knows this kind of model by itself, delete {key!r} from the file."
-                    )
-                if key.lstrip("_").removesuffix("_internal") in _KERNELS and said not in _KNOWN_KERNELS:
-                    raise UsageError(f"{file} names compiled code to be fetched ({key}: {said!r:.80}). Delete {key!r}.")
-    for file in sorted(folder.iterdir()):
-        if file.is_dir():
-            continue
-        with open_regular(file) as opened:
-            weights = any(file.match(pattern) for pattern in (*_PICKLED, "*.safetensors", "*.onnx*", "*.h5"))
-            if not weights and opened.seek(0, 2) > _MOST_BYTES:
-                raise StoredFileError(f"{file}: the file is larger than {_MOST_BYTES >> 20} MB, which no sound one is.")
 
 
 @contextmanager

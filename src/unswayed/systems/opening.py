@@ -82,7 +82,7 @@ def open_system(spec: Spec, kind: type[System] = System, /, **options: Any) -> S
 def _open_spec(spec: str, options: Options) -> System:
     scheme, colon, rest = spec.partition(":")
     if colon and scheme in SCHEMES:
-        return SCHEMES[scheme](rest, options)
+        return _open_scheme(scheme, rest, options)
     if scheme.partition("/")[0] in SPEECH:
         from unswayed.systems.recognise import Recogniser  # brings the client for URLs, which few need
 
@@ -120,9 +120,9 @@ def _open_spec(spec: str, options: Options) -> System:
         return systems.get(name).load(folder)
     if (folder / "config.json").is_file():  # weights if it has some, else the graph
         graph = not list(folder.glob("model*.safetensors")) and any(folder.rglob("*.onnx"))
-        return SCHEMES["onnx" if graph else "hf"](spec, options)
+        return _open_scheme("onnx" if graph else "hf", spec, options)
     if (folder / "config.cfg").is_file():
-        return SCHEMES["spacy"](spec, options)
+        return _open_scheme("spacy", spec, options)
     if registry is not None:
         return make_system(registry.get(spec), spec, options)
     # No text that opens a system: say the nearest one that would, or the forms that there are.
@@ -174,80 +174,61 @@ def spec_parameters(cls: type[System], name: str, text: str) -> dict[str, Any]:
     return found
 
 
-def _open_command(text: str, options: Options) -> System:
-    try:
-        command = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"cmd:{text} can't be split into words: {error}.") from error
-    if not command:
-        raise UsageError("cmd: needs a command, as in cmd:node answer.js.")
-    return make_system(ProcessSystem, f"cmd:{text}", {"command": command, "name": f"cmd:{text}", **options})
+SCHEMES = ("cmd", "http", "https", "hf", "judge", "logged", "onnx", "sklearn", "spacy")
 
 
-def _open_url(address: str, options: Options) -> System:
-    from unswayed.systems.http.client import JsonSystem
-    from unswayed.systems.prompted import ChatSystem
+def _open_scheme(scheme: str, rest: str, options: Options) -> System:
+    """What `rest` names, by the scheme that stands before its colon."""
+    name, given = f"{scheme}:{rest}", {"path": rest, **options}
+    if scheme == "cmd":
+        try:
+            command = shlex.split(rest)
+        except ValueError as error:
+            raise UsageError(f"{name} can't be split into words: {error}.") from error
+        if not command:
+            raise UsageError("cmd: needs a command, as in cmd:node answer.js.")
+        return make_system(ProcessSystem, name, {"command": command, "name": name, **options})
+    if scheme in ("http", "https"):
+        from unswayed.systems.http.client import JsonSystem
+        from unswayed.systems.prompted import ChatSystem
 
-    url, _, model = address.partition("#")
-    given = {"url": url, **({"model": model} if model else {}), **options}
-    chats = [name for name in _CHAT if name in given]
-    if chats and "model" not in given:
+        url, _, model = name.partition("#")
+        given = {"url": url, **({"model": model} if model else {}), **options}
+        chats = [name.replace("_", "-") for name in _CHAT if name in given]
+        if chats and "model" not in given:
+            raise UsageError(
+                f"{option(chats[0])} is for a server that chats as OpenAI's does, and that needs a model: add "
+                f"{option('model')} with its name. Without a model, {url} is sent the inputs as JSON."
+            )
+        return make_system(ChatSystem if "model" in given else JsonSystem, url, given)
+    if scheme in ("hf", "onnx"):
+        if scheme == "onnx":
+            from unswayed.systems.onnx import OnnxFolder
+
+            folder: ModelFolder = OnnxFolder(rest, options.get("file"))
+            lacks = "; of ONNX graphs, classifiers, taggers and readers can be asked."
+        else:
+            folder, lacks = ModelFolder(rest), ", which answers nothing by itself. Train it: unswayed train hf."
+        if folder.kind is None:
+            raise UsageError(f"{rest} holds a {folder.architecture}{lacks}")
+        return make_system(systems.get(folder.kind), name, given)
+    if scheme == "judge":
+        from unswayed.systems.prompted import JudgeSystem
+
+        own = {key: value for key, value in options.items() if key == "rubric"}
+        others = {key: value for key, value in options.items() if key != "rubric"}
+        return make_system(JudgeSystem, name, {"system": open_system(rest, **others), **own})
+    if scheme == "logged":  # by its name: data builds on systems, so that this module can't import from there
+        return make_system(import_module("unswayed.data.logs").LoggedSystem, name, given)
+    if scheme == "sklearn" and Path(rest).suffix.lower() in _PICKLES:
+        new = f"{Path(rest).stem}.skops"
+        load = f'"import joblib, skops.io as io; io.dump(joblib.load({rest!r}), {new!r})"'
         raise UsageError(
-            f"{option(chats[0].replace('_', '-'))} is for a server that chats as OpenAI's does, and that needs a model: "
-            f"add {option('model')} with its name. Without a model, {url} is sent the inputs as JSON."
-        )
-    return make_system(ChatSystem if "model" in given else JsonSystem, url, given)
-
-
-def _open_model(scheme: str, path: str, options: Options) -> System:
-    """A Hugging Face model in a folder, as its weights or as a graph."""
-    if scheme == "onnx":
-        from unswayed.systems.onnx import OnnxFolder
-
-        folder: ModelFolder = OnnxFolder(path, options.get("file"))
-        lacks = "; of ONNX graphs, classifiers, taggers and readers can be asked."
-    else:
-        folder, lacks = ModelFolder(path), ", which answers nothing by itself. Train it: unswayed train hf."
-    if folder.kind is None:
-        raise UsageError(f"{path} holds a {folder.architecture}{lacks}")
-    return make_system(systems.get(folder.kind), f"{scheme}:{path}", {"path": path, **options})
-
-
-def _open_sklearn(path: str, options: Options) -> System:
-    if Path(path).suffix.lower() in _PICKLES:
-        new = f"{Path(path).stem}.skops"
-        load = f'"import joblib, skops.io as io; io.dump(joblib.load({path!r}), {new!r})"'
-        raise UsageError(
-            f"{path} is a pickle, and to open a pickle can run any code. If you trust the file, save the model with "
+            f"{rest} is a pickle, and to open a pickle can run any code. If you trust the file, save the model with "
             f"skops:\n\n  pip install skops\n  python -c {load}\n\n"
             f"Then use sklearn:{new}. Or load the model in a function of your own, and use module:function."
         )
-    return make_system(systems.get("sklearn/skops"), f"sklearn:{path}", {"path": path, **options})
-
-
-def _open_judge(spec: str, options: Options) -> System:
-    from unswayed.systems.prompted import JudgeSystem
-
-    others = dict(options)
-    own = {"rubric": others.pop("rubric")} if "rubric" in others else {}
-    return make_system(JudgeSystem, f"judge:{spec}", {"system": open_system(spec, **others), **own})
-
-
-# What stands before the first colon → what opens the rest.
-SCHEMES: dict[str, Callable[[str, Options], System]] = {
-    "cmd": _open_command,
-    "http": lambda rest, options: _open_url(f"http:{rest}", options),
-    "https": lambda rest, options: _open_url(f"https:{rest}", options),
-    "hf": lambda path, options: _open_model("hf", path, options),
-    "judge": _open_judge,
-    # By its name: data builds on systems, so that this module can't import from there.
-    "logged": lambda path, options: make_system(
-        import_module("unswayed.data.logs").LoggedSystem, f"logged:{path}", {"path": path, **options}
-    ),
-    "onnx": lambda path, options: _open_model("onnx", path, options),
-    "sklearn": _open_sklearn,
-    "spacy": lambda path, opts: make_system(systems.get("spacy/pipeline"), f"spacy:{path}", {"path": path, **opts}),
-}
+    return make_system(systems.get("sklearn/skops" if scheme == "sklearn" else "spacy/pipeline"), name, given)
 
 
 def _open_object(thing: object, name: str | None, options: Options) -> System:

@@ -133,8 +133,6 @@ _TAG_GRAIN = 1024.0
 _MOST_LOSS = 100.0  # of a label that was never learnt
 _WINDOW = 256  # tokens decoded as one sequence; longer texts come in pieces, so that memory stays bounded
 
-Tags = npt.NDArray[np.int64]
-
 
 class SlotTagger:
     """Weights of (feature, tag) and of (tag, tag before); the last column of `pairs` is the beginning."""
@@ -161,7 +159,30 @@ class SlotTagger:
             (np.array(rows(s), dtype=np.int32), np.array([number[tag] for tag in gold]))
             for s, gold in zip(sentences, golds, strict=True)
         ]
-        weights, pairs = _train_perceptron(data, tags, len(vocabulary), epochs, rng, done)
+        # Averaged weights: each step's are counted as often as they were in use, by the usual running sums.
+        count, step = len(tags), 0
+        forbidden = _transition_costs(tags)
+        weights, late = (np.zeros((len(vocabulary), count), np.float32) for _ in range(2))
+        pairs, late_pairs = (np.zeros((count, count + 1), np.float32) for _ in range(2))
+        for _ in range(epochs):
+            for chosen in rng.permutation(len(data)).tolist():
+                row, gold = data[chosen]
+                step += 1
+                guess = np.array(_viterbi([weights[row].sum(axis=1)], pairs + forbidden)[0])
+                if not np.array_equal(guess, gold):
+                    for path, by in ((gold, 1.0), (guess, -1.0)):
+                        before = np.concatenate(([count], path[:-1]))
+                        np.add.at(pairs, (path, before), by)
+                        np.add.at(late_pairs, (path, before), by * step)
+                    for i in np.flatnonzero(gold != guess).tolist():
+                        for tag, by in ((gold[i], 1.0), (guess[i], -1.0)):
+                            weights[row[i], tag] += by
+                            late[row[i], tag] += by * step
+                done(1)
+        weights -= late / max(step, 1)
+        pairs -= late_pairs / max(step, 1)
+        weights[0] = 0.0
+        weights, pairs = ((np.round(a * _TAG_GRAIN) / _TAG_GRAIN).astype(np.float32) for a in (weights, pairs))
         used = np.asarray(weights.any(axis=1))  # most features of rare words never made a difference
         kept = Vocabulary(h for h, row in vocabulary.rows.items() if used[row])
         used[0] = True
@@ -181,7 +202,7 @@ class SlotTagger:
         order = sorted(range(len(pieces)), key=lambda i: -len(pieces[i]))
         for start in range(0, len(order), 64):
             together = order[start : start + 64]
-            emissions = [_token_scores(self.weights, pieces[i]) for i in together]
+            emissions = [self.weights[pieces[i]].sum(axis=1) for i in together]
             for i, best in zip(together, _viterbi(emissions, self._allowed), strict=True):
                 found[i] = best
         out: list[list[str]] = [[] for _ in sentences]
@@ -196,17 +217,12 @@ class SlotTagger:
             return _MOST_LOSS
         right, places = np.array([number[tag] for tag in gold]), np.arange(len(gold))
         before = np.concatenate(([len(self.tags)], right[:-1]))
-        scores = (
-            _token_scores(self.weights, np.array(self._features(sentence), dtype=np.int32)) + self._allowed[:, before].T
-        )
+        rows = np.array(self._features(sentence), dtype=np.int32)
+        scores = np.asarray(self.weights[rows].sum(axis=1)) + self._allowed[:, before].T
         scores[:-1] += self._allowed[right[1:], : len(self.tags)]
         own = scores[places, right].copy()
         scores[places, right] = -np.inf
         return float((scores.max(axis=1) - own).max())
-
-
-def _token_scores(weights: Floats, rows: Rows) -> Floats:
-    return np.asarray(weights[rows].sum(axis=1))
 
 
 def _viterbi(emissions: list[Floats], pairs: Floats) -> list[list[int]]:
@@ -232,37 +248,6 @@ def _viterbi(emissions: list[Floats], pairs: Floats) -> list[list[int]]:
             path.append(int(back[t, i, path[-1]]))
         paths.append(path[::-1])
     return paths
-
-
-def _train_perceptron(
-    data: list[tuple[Rows, Tags]], tags: list[str], features: int, epochs: int, rng: np.random.Generator,
-    done: Callable[[int], None],
-) -> tuple[Floats, Floats]:  # fmt: skip
-    """Averaged weights: each step's are counted as often as they were in use, by the usual running sums."""
-    count = len(tags)
-    forbidden = _transition_costs(tags)
-    weights, late = np.zeros((features, count), np.float32), np.zeros((features, count), np.float32)
-    pairs, late_pairs = np.zeros((count, count + 1), np.float32), np.zeros((count, count + 1), np.float32)
-    step = 0
-    for _ in range(epochs):
-        for chosen in rng.permutation(len(data)).tolist():
-            rows, gold = data[chosen]
-            step += 1
-            guess = np.array(_viterbi([_token_scores(weights, rows)], pairs + forbidden)[0])
-            if not np.array_equal(guess, gold):
-                for path, by in ((gold, 1.0), (guess, -1.0)):
-                    before = np.concatenate(([count], path[:-1]))
-                    np.add.at(pairs, (path, before), by)
-                    np.add.at(late_pairs, (path, before), by * step)
-                for i in np.flatnonzero(gold != guess).tolist():
-                    for tag, by in ((gold[i], 1.0), (guess[i], -1.0)):
-                        weights[rows[i], tag] += by
-                        late[rows[i], tag] += by * step
-            done(1)
-    averages = (weights - late / max(step, 1), pairs - late_pairs / max(step, 1))
-    averages[0][0] = 0.0
-    first, second = (np.round(a * _TAG_GRAIN) / _TAG_GRAIN for a in averages)
-    return first.astype(np.float32), second.astype(np.float32)
 
 
 def _transition_costs(tags: list[str]) -> Floats:

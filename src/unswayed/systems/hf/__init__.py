@@ -248,8 +248,32 @@ class HfPipeline(System):
         self.fields = fields.split(",") if isinstance(fields, str) else fields
         self.template = None if prompt is None else Template(prompt) if "{" in prompt else Template.read(prompt)
         self.max_new_tokens = int(max_new_tokens)
+        if identity:
+            self._identity = identity
+            return
+        # A hash of all that decides the answers.
+        import torch
+
+        weights = blake2b(digest_size=16)
+        for part, tensor in sorted(model.model.state_dict().items()):
+            weights.update(f"{part} {tensor.dtype} {tuple(tensor.shape)}".encode())
+            weights.update(home(tensor).contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+        config = {n: str(value) for n, value in model.model.config.to_diff_dict().items() if n not in _NOT_PINNED}
+        backend = getattr(model.tokenizer, "backend_tokenizer", None)
+        tokenizer = backend.to_str() if backend is not None else sorted(model.tokenizer.get_vocab().items())
+        settings: list[dict[str, str]] = []
+        for stage in (model._preprocess_params, model._forward_params, model._postprocess_params):
+            settings.append({})
+            for option, value in stage.items():  # by content; what would show its address in memory, by type
+                if callable(getattr(value, "to_diff_dict", None)):
+                    shown = str({n: v for n, v in value.to_diff_dict().items() if n != "transformers_version"})
+                else:
+                    plain = isinstance(value, (str, int, float, bool, type(None), list, tuple, dict))
+                    shown = repr(value) if plain else type(value).__qualname__
+                settings[-1][option] = shown
+        content = content_id([weights.hexdigest(), config, tokenizer, settings, type(model).__qualname__], 16)
         told = [self.fields, self.template and self.template.text, self.max_new_tokens]
-        self._identity = identity or f"hf/pipeline {model.task} {_content_id(model)} {content_id(told)}"
+        self._identity = f"hf/pipeline {model.task} {content} {content_id(told)}"
 
     def prepare(self, suite: Suite) -> None:
         fits, self._task = _TASKS[self.pipe.task], suite.manifest.task
@@ -305,26 +329,3 @@ class HfPipeline(System):
             return Failed(f"there are the texts {names}; give the option prompt", final=True)
         sampling = {"return_full_text": False, "do_sample": False, "max_new_tokens": self.max_new_tokens}
         return str(self.pipe(prompt_of(template, inputs), **sampling)[0]["generated_text"]).strip()
-
-
-def _content_id(pipe: Any) -> str:
-    """A hash of all that decides a pipeline's answers."""
-    import torch
-
-    weights = blake2b(digest_size=16)
-    for name, tensor in sorted(pipe.model.state_dict().items()):
-        weights.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        weights.update(home(tensor).contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-    config = {name: str(value) for name, value in pipe.model.config.to_diff_dict().items() if name not in _NOT_PINNED}
-    backend = getattr(pipe.tokenizer, "backend_tokenizer", None)
-    tokenizer = backend.to_str() if backend is not None else sorted(pipe.tokenizer.get_vocab().items())
-    stages = [pipe._preprocess_params, pipe._forward_params, pipe._postprocess_params]
-    settings: list[dict[str, str]] = [{} for _ in stages]
-    for stage, told in zip(stages, settings, strict=True):
-        for name, value in stage.items():  # each by its content; what would show its address in memory, by its type
-            if callable(getattr(value, "to_diff_dict", None)):
-                told[name] = str({n: v for n, v in value.to_diff_dict().items() if n != "transformers_version"})
-            else:
-                plain = isinstance(value, (str, int, float, bool, type(None), list, tuple, dict))
-                told[name] = repr(value) if plain else type(value).__qualname__
-    return content_id([weights.hexdigest(), config, tokenizer, settings, type(pipe).__qualname__], 16)
