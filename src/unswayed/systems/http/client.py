@@ -125,14 +125,32 @@ class Client:
         while True:
             try:
                 reply = self._exchange(content)
-                if not 200 <= reply.status < 300:
-                    raise self._status_error(reply)
-                try:
-                    return read(msgspec.json.decode(reply.content))
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                    raise _TryAgain(f"the answer is not JSON: {_quote_content(reply.content)}") from None
-                except Malformed as problem:
-                    raise _TryAgain(f"{problem}: {_quote_content(reply.content)}") from None
+                if 200 <= (status := reply.status) < 300:
+                    try:
+                        return read(msgspec.json.decode(reply.content))
+                    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                        raise _TryAgain(f"the answer is not JSON: {_quote_content(reply.content)}") from None
+                    except Malformed as problem:
+                        raise _TryAgain(f"{problem}: {_quote_content(reply.content)}") from None
+                told = f"the server answered {status}: {_quote_content(reply.content)}"
+                if 300 <= status < 400:
+                    location = str(reply.headers.get("Location") or "").partition("?")[0]
+                    to = self._without_key(location.encode(errors="replace")).decode()[:200]
+                    raise SystemBroken(
+                        f"{self.shown} redirects to {to!r}. Redirects are not followed, since they might take the key "
+                        f"and the data elsewhere; name that address yourself if it is the right one."
+                    )
+                if status in _BROKEN or b"insufficient_quota" in reply.content:
+                    hint = " Is the key right, and in the environment?" if status == 401 else ""
+                    raise SystemBroken(f"{self.shown}: {told}.{hint}")
+                if status == 429 or status >= 500:
+                    self.use(**{"429" if status == 429 else "5xx": 1})
+                if status in _PASSING or status >= 500:
+                    raise _TryAgain(told, retry_after(reply.headers))
+                if b"content_filter" in reply.content or b"content_policy" in reply.content:
+                    self.use(refusals=1)
+                    told = f"{REFUSED}: {told}"
+                raise Refused(told)
             except _TryAgain as trouble:
                 if self._closed.is_set():
                     raise self._was_closed() from None
@@ -246,28 +264,6 @@ class Client:
                 content = content.replace(form.encode(), b"***")
         return content
 
-    def _status_error(self, reply: Reply) -> Exception:
-        """What the status stands for."""
-        status, problem = reply.status, f"the server answered {reply.status}: {_quote_content(reply.content)}"
-        if 300 <= status < 400:
-            location = str(reply.headers.get("Location") or "").partition("?")[0]
-            to = self._without_key(location.encode(errors="replace")).decode()[:200]
-            return SystemBroken(
-                f"{self.shown} redirects to {to!r}. Redirects are not followed, since they might take the key and the "
-                f"data elsewhere; name that address yourself if it is the right one."
-            )
-        if status in _BROKEN or b"insufficient_quota" in reply.content:
-            hint = " Is the key right, and in the environment?" if status == 401 else ""
-            return SystemBroken(f"{self.shown}: {problem}.{hint}")
-        if status == 429 or status >= 500:
-            self.use(**{"429" if status == 429 else "5xx": 1})
-        if status in _PASSING or status >= 500:
-            return _TryAgain(problem, retry_after(reply.headers))
-        if b"content_filter" in reply.content or b"content_policy" in reply.content:
-            self.use(refusals=1)
-            return Refused(f"{REFUSED}: {problem}")
-        return Refused(problem)
-
 
 def _close_all(connections: list[Connection]) -> None:
     while connections:
@@ -282,19 +278,15 @@ def retry_after(headers: Message) -> float:
         return max(seconds, 0.0) if math.isfinite(seconds) else 0.0
     except ValueError:
         pass
-    until = _http_date(text)
-    if until is None:
-        return 0.0
-    now = _http_date(headers.get("Date") or "") or datetime.now(UTC)
-    return max((until - now).total_seconds(), 0.0)
-
-
-def _http_date(text: str) -> datetime | None:
-    try:
-        date = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
+    dates: list[datetime | None] = []
+    for written in (text, headers.get("Date") or ""):
+        try:
+            date = parsedate_to_datetime(written)
+            dates.append(date if date.tzinfo else date.replace(tzinfo=UTC))
+        except (ValueError, TypeError, IndexError, OverflowError):
+            dates.append(None)
+    until, now = dates
+    return max((until - (now or datetime.now(UTC))).total_seconds(), 0.0) if until else 0.0
 
 
 def _quote_content(content: bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
-import select
+import selectors
 import socket
 import ssl
 import time
@@ -217,8 +217,6 @@ class _TimedSocket(io.RawIOBase):
 
     def was_dropped(self) -> bool:
         """Has the server hung up, or said something that was not asked for?"""
-        if not hasattr(select, "poll"):  # Windows
-            return bool(select.select([self.raw], [], [], 0)[0])
-        waiting = select.poll()
-        waiting.register(self.raw, select.POLLIN)
-        return bool(waiting.poll(0))
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(self.raw, selectors.EVENT_READ)
+            return bool(waiting.select(0))

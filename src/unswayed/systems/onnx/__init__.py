@@ -75,15 +75,6 @@ class OnnxFolder(ModelFolder):
         except Exception as error:  # tokenizers raises nothing narrower
             raise StoredFileError(f"{file}: this can't be read as a tokenizer ({str(error)[:300]}).") from error
 
-    def graph(self, threads: int) -> Graph:
-        """The graph, on the device that was chosen when the folder was named."""
-        try:
-            return Graph(self.file, self.config, threads, self.place.providers())
-        except UsageError:
-            raise
-        except Exception as error:  # onnxruntime's errors have no base of their own
-            raise StoredFileError(f"{self.file}: ONNX Runtime can't open this ({str(error)[:300]}).") from error
-
 
 _KNOWN = ("input_ids", "attention_mask", "token_type_ids")
 _TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
@@ -190,7 +181,13 @@ class OnnxSystem(HfSystem):
 
     @cached_property
     def model(self) -> Any:
-        return self.folder.graph(self.threads)
+        file = self.folder.file
+        try:
+            return Graph(file, self.folder.config, self.threads, self.folder.place.providers())
+        except UsageError:
+            raise
+        except Exception as error:  # onnxruntime's errors have no base of their own
+            raise StoredFileError(f"{file}: ONNX Runtime can't open this ({str(error)[:300]}).") from error
 
     @contextmanager
     def inference(self) -> Iterator[None]:
