@@ -146,7 +146,7 @@ class Asker:
                         self._pace.send(now)
                         self._pace.accept()
                 try:
-                    values: Sequence[Json | Failed] | Exception = self.system.predict(inputs)
+                    outputs = self.system.predict(inputs)
                 except (Exception, KeyboardInterrupt):
                     raise
                 except BaseException as error:  # a system that calls exit() would end the command, as if all were well
@@ -155,11 +155,12 @@ class Asker:
                     # A system may fork and let the child come back here, where it would store answers a second time.
                     if os.getpid() != process:
                         os._exit(1)  # a fork of the system's that came back; what is under way is its parent's
-                if len(values) != len(inputs):
+                if len(outputs) != len(inputs):
                     raise SystemBroken(
-                        f"{self.system.name} returned {len(values)} outputs for {len(inputs)} inputs "
+                        f"{self.system.name} returned {len(outputs)} outputs for {len(inputs)} inputs "
                         f"(the first: {_quote_inputs(inputs[0])}). It must return one for each, in order."
                     )
+                values: Sequence[Json | Failed] | Exception = outputs
             except Exception as error:
                 if isinstance(error, self._fatal):
                     raise

@@ -251,9 +251,10 @@ def _open_object(thing: object, name: str | None, options: Options) -> System:
         thing = thing.__self__  # of a model like scikit-learn's, which reads texts or columns
     if any(callable(getattr(thing, method, None)) for method in ("correct_batch", "correct")):
         # A library's corrector, such as pycorrector's, or its class, as a system of `{"text": …}`.
-        made, decides = thing, [fingerprint(thing if inspect.isclass(thing) else type(thing))]
+        made: Any = thing
+        decides: list[Json] = [fingerprint(thing if inspect.isclass(thing) else type(thing))]
         if inspect.isclass(thing):
-            made, decides = _construct(thing, shown, options), [*decides, options]
+            made, decides = _construct(thing, shown, options), [*decides, dict(options)]
         elif options:
             raise UsageError(f"{shown} is made already and takes no options: {', '.join(options)}.")
 

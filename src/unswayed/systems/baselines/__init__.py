@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -184,11 +185,8 @@ class SavedSystem(System):
         return learnable_examples(cls.name, examples, task)
 
 
-class Quiet:
+class Quiet(AbstractContextManager["Quiet"]):
     """Counts for nobody, where Progress would for those who watch."""
-
-    def __enter__(self) -> Quiet:
-        return self
 
     def __exit__(self, *_: object) -> None:
         pass
