@@ -158,7 +158,8 @@ class Asker:
                 if len(outputs) != len(inputs):
                     raise SystemBroken(
                         f"{self.system.name} returned {len(outputs)} outputs for {len(inputs)} inputs "
-                        f"(the first: {_quote_inputs(inputs[0])}). It must return one for each, in order."
+                        f"(the first: {_shorten_text(' | '.join(inputs[0].values()))!r}). "
+                        f"It must return one for each, in order."
                     )
                 values: Sequence[Json | Failed] | Exception = outputs
             except Exception as error:
@@ -180,7 +181,8 @@ class Asker:
         self.worked = True
         value = value if self._read is None else self._read(value, inputs)
         problem = None if self._problem is None else self._problem(value, inputs)
-        error = f"{UNREADABLE}{problem} (input: {_quote_inputs(inputs)})" if problem else None
+        quoted = repr(_shorten_text(" | ".join(inputs.values()))) if problem else ""
+        error = f"{UNREADABLE}{problem} (input: {quoted})" if problem else None
         return Output(None if problem else value, error, took.seconds, 1, took.tokens_in, took.tokens_out)
 
 
@@ -358,7 +360,3 @@ def _same_value(one: Json, other: Json) -> bool:
 
 def _shorten_text(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 3] + "…"
-
-
-def _quote_inputs(inputs: Inputs) -> str:
-    return repr(_shorten_text(" | ".join(inputs.values())))

@@ -209,8 +209,8 @@ class ChatSystem(HttpSystem):
             tools: list[Json] = []
             for function in functions:  # as OpenAI's API takes them: a name without dots, JSON Schema's names of types
                 schema = {"parameters": _json_schema(function["parameters"])} if "parameters" in function else {}
-                function = {**function, "name": sent_name(function["name"]), **schema}
-                tools.append({"type": "function", "function": function})
+                sent = {**function, "name": sent_name(function["name"]), **schema}
+                tools.append({"type": "function", "function": sent})
             answer = self._client.ask([*system, *chat["messages"]], tools=tools or None, **settings)
         except (UsageError, Unanswered) as problem:
             return Failed(str(problem), final=True)
