@@ -326,10 +326,8 @@ def check_canaries(
     # A sign test: the chance of so many that moved, where moving and wavering by chance are equally likely.
     tail = float(sum(comb(unsettled, k) for k in range(moved, unsettled + 1)) / 2**unsettled)
     now, was = first[differ[0]], canaries[differ[0]]
-    asked, before = (
-        _shorten_text(repr(" | ".join(was.inputs.values())), 120),
-        _shorten_text(repr(was.stored.value), 120),
-    )
+    asked = _shorten_text(repr(" | ".join(was.inputs.values())), 120)
+    before = _shorten_text(repr(was.stored.value), 120)
     answer = _shorten_text(repr(now.value), 120) if now.ok else f"a failure ({_shorten_text(str(now.error), 120)})"
     told = (
         f"{len(differ)} of {len(canaries)} stored answers that were checked are not what {name} answers today: "

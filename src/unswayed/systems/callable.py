@@ -411,11 +411,9 @@ def _state_parts(value: Any, inside: frozenset[int]) -> Json:
     if type(value) in (set, frozenset):
         return [kind, *sorted((_state_parts(item, inside) for item in value), key=repr)]
     if type(value) is dict:
-        pairs = ((key, part) for key, part in value.items() if key not in _ADDRESSES)
-        return [
-            kind,
-            *sorted(([_state_parts(key, inside), _state_parts(part, inside)] for key, part in pairs), key=repr),
-        ]
+        known = ((key, part) for key, part in value.items() if key not in _ADDRESSES)
+        named_parts = ([_state_parts(key, inside), _state_parts(part, inside)] for key, part in known)
+        return [kind, *sorted(named_parts, key=repr)]
     named = f"{type(value).__module__}:{type(value).__qualname__}"
     try:
         reduced = value.__reduce_ex__(2)  # what Python itself would copy the object by; nothing is called or loaded

@@ -190,13 +190,9 @@ class SlotTagger:
 
     def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
         """A tag for each token of each sentence."""
-        pieces: list[Rows] = []
-        owners: list[int] = []
-        for owner, sentence in enumerate(sentences):
-            rows = np.array(self._features(sentence), dtype=np.int32)
-            for start in range(0, len(rows), _WINDOW):
-                pieces.append(rows[start : start + _WINDOW])
-                owners.append(owner)
+        rows = [np.array(self._features(sentence), dtype=np.int32) for sentence in sentences]
+        starts = [(owner, at) for owner, row in enumerate(rows) for at in range(0, len(row), _WINDOW)]
+        pieces = [rows[owner][at : at + _WINDOW] for owner, at in starts]
         found: list[list[int]] = [[] for _ in pieces]
         # All pieces go forward together, longest first, each until it ends.
         order = sorted(range(len(pieces)), key=lambda i: -len(pieces[i]))
@@ -206,7 +202,7 @@ class SlotTagger:
             for i, best in zip(together, _viterbi(emissions, self._allowed), strict=True):
                 found[i] = best
         out: list[list[str]] = [[] for _ in sentences]
-        for owner, best in zip(owners, found, strict=True):
+        for (owner, _), best in zip(starts, found, strict=True):
             out[owner] += [self.tags[i] for i in best]
         return out
 
