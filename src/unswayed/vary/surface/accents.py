@@ -68,13 +68,14 @@ class Accents(SurfaceOperator):
         for match in _CLUSTER.finditer(written):
             if match[0].isascii() or match.start() in fixed:
                 continue
-            ends = not written[match.end() : match.end() + 1].isalnum()
-            new = _spelled(match[0], language, ends) if kind == "spelled" else plain(match[0], language)
+            before, after = written[max(0, match.start() - 1) : match.start()], written[match.end() : match.end() + 1]
+            whole, new = unicodedata.normalize("NFC", match[0]), plain(match[0], language)
+            if kind == "spelled" and not after.isalnum() and whole.lower() in _FINAL.get(language, ()):
+                new = f"{unicodedata.normalize('NFD', whole)[0]}'"
+            elif kind == "spelled":
+                new = _SPELLED.get(language, {}).get(whole.lower())
+                new = new.capitalize() if new and whole.isupper() else new
             if new is not None and new != match[0]:
-                after, before = (
-                    written[match.end() : match.end() + 1],
-                    written[max(0, match.start() - 1) : match.start()],
-                )
                 capitals = after.isupper() or (before.isupper() and not after.islower())
                 capitals = capitals and len(new) > 1 and match[0].isupper()
                 places.append([Edit(match.start(), match.end(), new.upper() if capitals else new)])
@@ -95,11 +96,3 @@ def plain(letter: str, language: str) -> str | None:
     if bare.lower() in _PLAIN:  # ǿ
         bare = _PLAIN[bare.lower()]
     return bare or None
-
-
-def _spelled(letter: str, language: str, ends: bool) -> str | None:
-    whole = unicodedata.normalize("NFC", letter)
-    if ends and whole.lower() in _FINAL.get(language, ()):
-        return f"{unicodedata.normalize('NFD', whole)[0]}'"
-    known = _SPELLED.get(language, {}).get(whole.lower())
-    return known.capitalize() if known and whole.isupper() else known
