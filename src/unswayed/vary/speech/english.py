@@ -20,6 +20,7 @@ from unswayed.vary.operator import UNALTERED, Change, Operator, Text
 from unswayed.vary.speech import HardWords, mishearing_chance, noted_change, other_digit, word_hardness
 from unswayed.vary.speech._english_lattice import lattice
 from unswayed.vary.spoken._speako import CODES, LETTERS, sound_of
+from unswayed.vary.words import draw_key
 
 PIECE = re.compile(r"[$£€]?\d+(?:[.,:]\d+)*(?:%|['’]?[^\W\d_]+)?|[^\W_]+(?:['’][^\W_]+)*")
 _STOPS = frozenset(".?!")
@@ -104,8 +105,7 @@ class EnglishSpeaker:
                 heard = self._misheard(words, at, end, last, rng)
                 if heard is not None:
                     new[at] = " ".join([self._new_word(w, cased, rng) for w in heard])
-                    last = heard[-1] if heard else last
-                    at = end
+                    last, at = heard[-1] if heard else last, end
                     continue
                 end = at + 1
             short = CONTRACTED.get((word.low, words[end].low)) if end < n and regions[end] == regions[at] else None
@@ -116,7 +116,7 @@ class EnglishSpeaker:
                 gap = text[spans[at - 1][1] : spans[at][0]] if at else "."
                 new[at] = self._right(word, text[slice(*spans[at])], gap, cased, rng)
             if rng.random() < profile.stray * haste and regions[at] == 0:
-                new[at] += " " + capitalise_i(rng.weighted(list(profile.strays), list(profile.strays.values())))
+                new[at] += " " + capitalise_i(draw_key(profile.strays, rng))
             last, at = word.low, end
         return self._edits(text, spans, new, cased, rng)
 
@@ -143,7 +143,7 @@ class EnglishSpeaker:
                 return []
             swaps = profile.swaps.get(word.low)
             if swaps and rng.random() < profile.swapped:
-                return [rng.weighted(list(swaps), list(swaps.values()))]
+                return [draw_key(swaps, rng)]
             if not 0 <= word.rank < profiles.COMMON_RANK and rng.random() < profile.inflected:
                 forms = other_forms(word.low)
                 if forms:
@@ -153,29 +153,25 @@ class EnglishSpeaker:
         after = words[end].low if end < len(words) else ""
         each = round(profile.each) + (_SPLIT_COST if end == at + 1 else 0)
         level = rng.choice(profile.levels)
+        added_sums, added = self._added
         for _ in range(_MAX_TRIES):
-            made = self._lattice.draw_words(self._noisy(sound, level, rng), before, after, each, rng)
+            heard = []  # the sounds as they came through
+            more = added_sums[-1] * level if added else 0.0
+            for phone in sound:
+                sums, sounds = self._heard[phone]
+                drawn = rng.random()
+                if drawn < more:
+                    heard.append(added[bisect(added_sums, drawn / level)])
+                    drawn = rng.random()
+                if sounds and drawn < sums[-1] * level:
+                    heard.append(sounds[min(bisect(sums, drawn / level), len(sounds) - 1)])
+                else:
+                    heard.append(phone)
+            made = self._lattice.draw_words("".join(heard), before, after, each, rng)
             if made and " ".join(made) != said:
                 return made
             level = 1.25 * level + 0.1
         return None
-
-    def _noisy(self, sound: str, level: float, rng: Stream) -> str:
-        """The sounds as they were heard."""
-        heard = []
-        added_sums, added = self._added
-        more = added_sums[-1] * level if added else 0.0
-        for phone in sound:
-            sums, sounds = self._heard[phone]
-            drawn = rng.random()
-            if drawn < more:
-                heard.append(added[bisect(added_sums, drawn / level)])
-                drawn = rng.random()
-            if sounds and drawn < sums[-1] * level:
-                heard.append(sounds[min(bisect(sums, drawn / level), len(sounds) - 1)])
-            else:
-                heard.append(phone)
-        return "".join(heard)
 
     def _right(self, word: ReadWord, piece: str, gap: str, cased: bool, rng: Stream) -> str:
         """A word that was heard right after this gap, as the recogniser writes it."""
@@ -230,7 +226,7 @@ class EnglishSpeaker:
     def _mark(self, kind: str, rng: Stream) -> str:
         """What is written for a pause."""
         marks = self.profile.marks.get(kind)
-        return rng.weighted(list(marks), list(marks.values())) if marks and not self.plain else ""
+        return draw_key(marks, rng) if marks and not self.plain else ""
 
 
 @lru_cache(100_000)
@@ -257,13 +253,9 @@ def look_up_word(piece: str) -> ReadWord:
 
 def _add_edit(edits: list[Edit], text: str, start: int, end: int, new: str) -> None:
     """Adds an edit, joined to the one before where they touch."""
-    if text[start:end] == new:
-        return
-    if edits and edits[-1].end == start:
-        first = edits.pop()
-        edits.append(Edit(first.start, end, first.new + new))
-    else:
-        edits.append(Edit(start, end, new))
+    if text[start:end] != new:
+        joined = edits.pop() if edits and edits[-1].end == start else Edit(start, start, "")
+        edits.append(Edit(joined.start, end, joined.new + new))
 
 
 def _sound_outcomes(heard: dict[str, float], name: str) -> tuple[list[float], list[str]]:
@@ -358,7 +350,13 @@ class English(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         if not PIECE.search(text.text):
             return None
-        edits = self._speaker(rng).say(text.text, text.marked, rng)
+        stream = rng.habit("who they are")
+        mark = stream.bits()
+        speaker = self._speakers.get(mark)
+        if speaker is None:
+            accent = self._accent or stream.choice(list(profiles.ACCENTS))
+            speaker = self._speakers[mark] = EnglishSpeaker(self._profile, accent, self._plain)
+        edits = speaker.say(text.text, text.marked, rng)
         if not edits:
             return UNALTERED
         if not text.keeps(edits):
@@ -367,13 +365,3 @@ class English(Operator):
                 kept += [edit] if text.keeps([*kept, edit]) else []
             edits = kept
         return noted_change(text.text, edits) if edits else None
-
-    def _speaker(self, rng: Stream) -> EnglishSpeaker:
-        """The speaker of this draw and their recogniser, made when first met."""
-        stream = rng.habit("who they are")
-        mark = stream.bits()
-        found = self._speakers.get(mark)
-        if found is None:
-            accent = self._accent or stream.choice(list(profiles.ACCENTS))
-            found = self._speakers[mark] = EnglishSpeaker(self._profile, accent, self._plain)
-        return found

@@ -17,6 +17,7 @@ from unswayed.vary.chinese import han, lexicon
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
 from unswayed.vary.speech import HardWords, mishearing_chance, noted_change, other_digit, word_hardness
 from unswayed.vary.speech._mandarin_recogniser import NEUTRAL, Ear, SimulatedRecogniser, Syllable, pronounce_word
+from unswayed.vary.words import draw_key
 
 _HAN = "\u4e00-\u9fff"
 _FOREIGN = rf"(?:(?![{_HAN}])[^\W\d_])+"
@@ -115,25 +116,21 @@ class MandarinSpeaker:
                 source = rng.habit(f"as\0{word}") if rng.random() < profile.same else rng
                 while end < n and run[end].end - run[at].start < _MAX_SYLLABLES and source.random() < profile.spread:
                     end += 1
-                self._mishear(run, at, end, source)
+                sounds = [pronounce_word(piece.text) for piece in run[at:end]]
+                if None not in sounds:  # other words are written, whose syllables may run together or come apart
+                    heard = [syllable for part in sounds if part for syllable in part]
+                    if len(heard) > 1 and source.random() < profile.shrink * (0.5 if len(heard) == 2 else 1.3):
+                        del heard[source.below(len(heard))]
+                    elif source.random() < profile.grow:
+                        place = source.below(len(heard) + 1)
+                        heard.insert(place, Syllable(source.choice(_EXTRA_SYLLABLES), NEUTRAL))
+                    said = "".join([piece.text for piece in run[at:end]])
+                    before, after = run[at - 1].text if at else "", run[end].text if end < n else ""
+                    new = self.recogniser.misheard(said, tuple(heard), before, after, source)
+                    _replace_pieces(run[at:end], new)
             elif rng.random() < profile.stray * pace:
                 run[at].new += rng.choice(_STRAY_WORDS)
             at = end
-
-    def _mishear(self, run: list[SpokenPiece], at: int, end: int, rng: Stream) -> None:
-        """Writes other words for some of a run, whose syllables may run together or come apart."""
-        said = "".join([piece.text for piece in run[at:end]])
-        sounds = [pronounce_word(piece.text) for piece in run[at:end]]
-        if None in sounds:
-            return
-        heard = [syllable for part in sounds if part for syllable in part]
-        before = run[at - 1].text if at else ""
-        after = run[end].text if end < len(run) else ""
-        if len(heard) > 1 and rng.random() < self.profile.shrink * (0.5 if len(heard) == 2 else 1.3):
-            del heard[rng.below(len(heard))]
-        elif rng.random() < self.profile.grow:
-            heard.insert(rng.below(len(heard) + 1), Syllable(rng.choice(_EXTRA_SYLLABLES), NEUTRAL))
-        _replace_pieces(run[at:end], self.recogniser.misheard(said, tuple(heard), before, after, rng))
 
     def _hear_foreign(self, piece: SpokenPiece, rng: Stream) -> None:
         """Latin words are announced as English, lost, or heard as the Chinese names of their letters."""
@@ -356,18 +353,14 @@ class Mandarin(Operator):
         self._speakers: dict[bytes, MandarinSpeaker] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        edits = self._speaker(rng).say(text.text, rng)
-        if not edits:
-            return UNALTERED if any(map(han, text.text)) else None
-        return noted_change(text.text, edits)
-
-    def _speaker(self, rng: Stream) -> MandarinSpeaker:
-        """The speaker of this draw, made when first met."""
-        found = self._speakers.get(rng.person)
-        if found is None:
+        speaker = self._speakers.get(rng.person)
+        if speaker is None:  # each draw has one
             stream = rng.habit("who they are")
             stream.bits()  # not used any more; what follows it is
             shares = {name: group.share for name, group in profiles.GROUPS.items()}
-            group = self._accent or stream.weighted(list(shares), list(shares.values()))
-            found = self._speakers[rng.person] = MandarinSpeaker(profiles.new_speaker(self._people, group, stream))
-        return found
+            group = self._accent or draw_key(shares, stream)
+            speaker = self._speakers[rng.person] = MandarinSpeaker(profiles.new_speaker(self._people, group, stream))
+        edits = speaker.say(text.text, rng)
+        if not edits:
+            return UNALTERED if any(map(han, text.text)) else None
+        return noted_change(text.text, edits)
