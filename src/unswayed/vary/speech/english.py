@@ -17,6 +17,7 @@ from unswayed.base.seeds import Stream
 from unswayed.base.values import Json
 from unswayed.vary import people as profiles
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
+from unswayed.vary.sentence import capital
 from unswayed.vary.speech import HardWords, mishearing_chance, noted_change, other_digit, word_hardness
 from unswayed.vary.speech._english_lattice import lattice
 from unswayed.vary.spoken._speako import CODES, LETTERS, sound_of
@@ -183,7 +184,7 @@ class EnglishSpeaker:
             return word.low if self.plain else piece
         if piece == word.low:
             raised = profiles.raisable(piece, word.rank) and rng.random() < writes.get("raised", 0.0)
-            return capitalise_word(piece) if raised else capitalise_i(piece)
+            return capital(piece) if raised else capitalise_i(piece)
         if gap != " " and find_mark(gap) in _STOPS and not (word.name or is_initials(piece)):
             return capitalise_i(word.low)
         kind = "initials_lowered" if is_initials(piece) else "name_lowered" if word.name else "common_lowered"
@@ -198,9 +199,9 @@ class EnglishSpeaker:
         if not cased:
             return word
         if word in words.names:
-            return capitalise_word(word)
+            return capital(word)
         if profiles.raisable(word, words.ranks.get(word, 0)) and rng.random() < writes.get("new_raised", 0.0):
-            return capitalise_word(word)
+            return capital(word)
         return capitalise_i(word)
 
     def _edits(self, text: str, spans: list[_Span], new: list[str], cased: bool, rng: Stream) -> list[Edit]:
@@ -216,7 +217,7 @@ class EnglishSpeaker:
             if gap:
                 stopped = gap[0] in _STOPS
             if word and stopped and cased and rng.random() < self.profile.writes.get("sentence", 0.0):
-                word = capitalise_word(word)
+                word = capital(word)
             _add_edit(edits, text, reached, start, gap)
             _add_edit(edits, text, start, end, word)
             reached, wrote, stopped, whole = end, wrote or bool(word), stopped and not word, bool(word)
@@ -301,11 +302,6 @@ def rewrite_word(word: str, low: str) -> tuple[str, str] | None:
         number = str(sum(-v if v < max(values[k:]) else v for k, v in enumerate(values)))
         return ("roman", _REIGNS.get(number, number))
     return None
-
-
-def capitalise_word(word: str) -> str:
-    """The word with a capital, its other letters as they are."""
-    return word[:1].upper() + word[1:]
 
 
 def capitalise_i(word: str) -> str:

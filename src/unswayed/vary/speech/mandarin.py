@@ -75,8 +75,13 @@ class MandarinSpeaker:
         for run in runs:
             self._hear(run, runs[0][0].start + EARLY, pace, rng)
         for piece in pieces:
-            if piece.kind == "foreign":
-                self._hear_foreign(piece, rng)
+            if piece.kind == "foreign":  # announced as English, lost, or heard as the Chinese names of its letters
+                drawn, foreign = rng.habit(f"foreign\0{piece.text}").random(), profile.foreign
+                piece.new, piece.wrong = "英文" if drawn < foreign["english"] else "", True
+                if drawn >= foreign["english"] + foreign["lost"]:
+                    named = [LETTERS[c] for c in piece.text.lower()[:6] if c in LETTERS]
+                    heard = tuple(Syllable(plain, 1) for name in named for plain in name)
+                    piece.new = self.recogniser.misheard("", heard, "", "", rng)
             elif piece.kind == "number" and not piece.wrong and rng.random() < profile.digits * pace:
                 piece.new, piece.wrong = _mishear_number(piece.new, rng), True
         for clause in [clause for clause in split_clauses(pieces) if any(p.kind == "word" for p in clause)][1:]:
@@ -132,35 +137,22 @@ class MandarinSpeaker:
                 run[at].new += rng.choice(_STRAY_WORDS)
             at = end
 
-    def _hear_foreign(self, piece: SpokenPiece, rng: Stream) -> None:
-        """Latin words are announced as English, lost, or heard as the Chinese names of their letters."""
-        drawn, foreign = rng.habit(f"foreign\0{piece.text}").random(), self.profile.foreign
-        piece.wrong = True
-        if drawn < foreign["english"]:
-            piece.new = "英文"
-        elif drawn < foreign["english"] + foreign["lost"]:
-            piece.new = ""
-        else:
-            named = [LETTERS[c] for c in piece.text.lower()[:6] if c in LETTERS]
-            heard = tuple(Syllable(plain, 1) for name in named for plain in name)
-            piece.new = self.recogniser.misheard("", heard, "", "", rng) if heard else ""
-
     def _mark(self, pieces: list[SpokenPiece], rng: Stream) -> None:
         """Marks as the recogniser puts them: some lost, most others commas, and commas where there were none."""
         profile, written, fresh = self.profile, 0, True
         for i, piece in enumerate(pieces):
             if piece.kind == "mark":
                 kind = mark_class(piece.text)
-                mute = fresh or (kind == "other" and piece.text not in SPOKEN)
-                piece.new = "" if mute else piece.text
-                drawn = 1.0 if mute else rng.random()
-                for outcome, new in () if mute else (("lost", ""), ("comma", "，"), ("stop", "。")):
+                if fresh or (kind == "other" and piece.text not in SPOKEN):
+                    piece.new = ""
+                    continue
+                piece.new, drawn = piece.text, rng.random()
+                for outcome, new in (("lost", ""), ("comma", "，"), ("stop", "。")):
                     drawn -= profile.marks[kind][outcome]
                     if drawn < 0:
                         piece.new = new
                         break
-                if piece.new in _STRONG_MARKS:
-                    fresh = True
+                fresh = piece.new in _STRONG_MARKS
                 continue
             if not piece.new:
                 continue
