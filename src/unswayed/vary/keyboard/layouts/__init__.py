@@ -61,8 +61,8 @@ _OTHER_KANA = {
 _GLIDES = {f"{start}y": c for start, c in zip("kstnhmrgzbp", "きしちにひみりぎじびぴ", strict=True)}
 _GLIDES |= {"sh": "し", "ch": "ち", "j": "じ"}
 _FULL_WIDTH = str.maketrans({chr(c): chr(c + 0xFEE0) for c in range(ord("!"), ord("~") + 1)})
-_TO_KATAKANA = {c: c + 0x60 for c in range(0x3041, 0x3097)}
-_TO_HIRAGANA = {c + 0x60: c for c in range(0x3041, 0x3097)}
+TO_KATAKANA = {c: c + 0x60 for c in range(0x3041, 0x3097)}  # of hiragana
+_TO_HIRAGANA = {katakana: c for c, katakana in TO_KATAKANA.items()}
 
 SPACE = "A03"
 _ROWS = {"E": 0, "D": 1, "C": 2, "B": 3, "A": 4}  # from the digits down
@@ -173,7 +173,7 @@ class Layout:
                 text += "" if held else part
             text += self.dead.get(held, held)
         if self.input in ("romaji", "kana") and _KATAKANA.search(like):
-            text = to_katakana(text)
+            text = text.translate(TO_KATAKANA)
         if len(like) > 1 and like != unicodedata.normalize("NFC", like):
             return unicodedata.normalize("NFD", text)
         return unicodedata.normalize("NFC", text) if len(strokes) > 1 else text
@@ -196,8 +196,10 @@ class Layout:
         """Syllables or kana together if they come back as they were, otherwise one by one."""
         said = text[start:end]
         plain = unicodedata.normalize("NFC", said)
-        typed = {"hangul": hangul_keys, "romaji": romaji_keys, "kana": to_hiragana}[self.input](plain) if said else ""
-        found = [self.strokes(c) for c in typed or ""]
+        typed = plain.translate(_TO_HIRAGANA) if self.input == "kana" else plain
+        if said and self.input != "kana":
+            typed = hangul_keys(plain) if self.input == "hangul" else romaji_keys(plain) or ""
+        found = [self.strokes(c) for c in typed]
         known = tuple(stroke for strokes in found if strokes for stroke in strokes)
         if known and all(found) and self.compose(known, said) == said:
             yield KeyRun(start, end, known)
@@ -223,9 +225,8 @@ def hangul_keys(text: str) -> str:
     typed = []
     for c in text:
         at = ord(c) - _FIRST_SYLLABLE
-        letters = c
-        if 0 <= at < 11172:
-            letters = _LEADS[at // 588] + _VOWELS[at % 588 // 28] + _TAILS[at % 28].strip()
+        syllable = 0 <= at < 11172
+        letters = _LEADS[at // 588] + _VOWELS[at % 588 // 28] + _TAILS[at % 28].strip() if syllable else c
         typed += [_TWO_KEYS.get(letter, letter) for letter in letters]
     return "".join(typed)
 
@@ -284,20 +285,10 @@ def _kana_tables() -> tuple[dict[str, str], dict[str, str]]:
     return keys, kana | {typed: c for c, typed in _HEPBURN.items()}
 
 
-def to_katakana(text: str) -> str:
-    """The text with its hiragana as katakana."""
-    return text.translate(_TO_KATAKANA)
-
-
-def to_hiragana(text: str) -> str:
-    """The text with its katakana as hiragana."""
-    return text.translate(_TO_HIRAGANA)
-
-
 def romaji_keys(text: str) -> str | None:
     """The keys that people press for these kana, or None where one can't be typed so."""
     table, _ = _kana_tables()
-    text = to_hiragana(text)
+    text = text.translate(_TO_HIRAGANA)
     typed, at = "", 0
     while at < len(text):
         if text[at] == "っ":
