@@ -43,6 +43,11 @@ _TWO_KEYS = {
 }  # fmt: skip
 _FROM_TWO_KEYS = {keys: letter for letter, keys in _TWO_KEYS.items()}
 _FIRST_SYLLABLE = 0xAC00
+# A syllable: a consonant, a vowel, and a consonant that no vowel follows; or a vowel alone. Two keys are one letter.
+_PAIRS = {kind: [keys for keys in _FROM_TWO_KEYS if keys[0] in kind] for kind in (_VOWELS, _LEADS)}
+_VOWEL = "|".join([*_PAIRS[_VOWELS], *_VOWELS])
+_TAIL = "|".join([*_PAIRS[_LEADS], *(c for c in _LEADS if c in _TAILS)])
+_SYLLABLE = re.compile(f"([{_LEADS}])({_VOWEL})(?:({_TAIL})(?![{_VOWELS}]))?|({_VOWEL})")
 
 # Kana in Latin letters.
 _KANA_CONSONANTS = ["", *"kstnhmrgzdbpx"]  # of those below, in fives
@@ -233,45 +238,15 @@ def hangul_keys(text: str) -> str:
 
 def hangul_text(typed: str) -> str:
     """What the input method makes of typed jamo: a consonant before a vowel begins the next syllable."""
-    out: list[str] = []
-    first = vowel = last = ""
 
-    def close() -> None:
-        nonlocal first, vowel, last
-        if first and vowel:
-            at = (_LEADS.index(first) * 21 + _VOWELS.index(vowel)) * 28
-            out.append(chr(_FIRST_SYLLABLE + at + (_TAILS.index(last) if last else 0)))
-        else:
-            out.append(first + vowel)
-        first = vowel = last = ""
+    def write(found: re.Match[str]) -> str:
+        first, vowel, last, alone = [_FROM_TWO_KEYS.get(part, part) for part in found.groups("")]
+        if alone:
+            return alone
+        at = (_LEADS.index(first) * 21 + _VOWELS.index(vowel)) * 28
+        return chr(_FIRST_SYLLABLE + at + (_TAILS.index(last) if last else 0))
 
-    for c in typed:
-        if c in _VOWELS:
-            if last:  # its consonant, or the second half of it, begins this syllable
-                halves = _TWO_KEYS.get(last, last)
-                last, moved = halves[:-1], halves[-1]
-                close()
-                first, vowel = moved, c
-            elif vowel and vowel + c in _FROM_TWO_KEYS:
-                vowel = _FROM_TWO_KEYS[vowel + c]
-            else:
-                if vowel:
-                    close()
-                vowel = c
-        elif c in _LEADS:
-            if first and vowel and c in _TAILS and not last:
-                last = c
-            elif last + c in _FROM_TWO_KEYS and last:
-                last = _FROM_TWO_KEYS[last + c]
-            else:
-                if first or vowel:
-                    close()
-                first = c
-        else:
-            close()
-            out.append(c)
-    close()
-    return "".join(out)
+    return _SYLLABLE.sub(write, typed)
 
 
 @lru_cache(1)
@@ -312,18 +287,15 @@ def kana_text(typed: str) -> str:
     _, table = _kana_tables()
     out, at = "", 0
     while at < len(typed):
+        c, after = typed[at], typed[at + 1 : at + 2]
         size = next((n for n in (3, 2, 1) if typed[at : at + n] in table), 0)
         if size:
-            out, at = out + table[typed[at : at + size]], at + size
-            continue
-        c, after = typed[at], typed[at + 1 : at + 2]
-        if c == "n" and after not in ("a", "i", "u", "e", "o", "y"):
+            out += table[typed[at : at + size]]
+        elif c == "n" and after not in ("a", "i", "u", "e", "o", "y"):
             out += "ん"
-        elif c == after and c.isalpha():
-            out += "っ"
         else:
-            out += c.translate(_FULL_WIDTH)
-        at += 1
+            out += "っ" if c == after and c.isalpha() else c.translate(_FULL_WIDTH)
+        at += size or 1
     return out
 
 
