@@ -206,7 +206,7 @@ class EnglishSpeaker:
 
     def _edits(self, text: str, spans: list[_Span], new: list[str], cased: bool, rng: Stream) -> list[Edit]:
         """Words and what stands between them, joined where they touch."""
-        edits: list[Edit] = []
+        parts: list[Edit] = []
         reached, wrote, stopped, whole = 0, False, True, False
         for (start, end), word in zip(spans, new, strict=True):
             gap = text[reached:start] if word and wrote else ""
@@ -218,11 +218,15 @@ class EnglishSpeaker:
                 stopped = gap[0] in _STOPS
             if word and stopped and cased and rng.random() < self.profile.writes.get("sentence", 0.0):
                 word = capital(word)
-            _add_edit(edits, text, reached, start, gap)
-            _add_edit(edits, text, start, end, word)
+            parts += [Edit(reached, start, gap), Edit(start, end, word)]
             reached, wrote, stopped, whole = end, wrote or bool(word), stopped and not word, bool(word)
-        _add_edit(edits, text, reached, len(text), self._mark("end" + find_mark(text[reached:]), rng))
-        return edits if wrote else []
+        parts.append(Edit(reached, len(text), self._mark("end" + find_mark(text[reached:]), rng)))
+        edits: list[Edit] = []
+        for start, end, new_text in parts if wrote else ():
+            if text[start:end] != new_text:
+                joined = edits.pop() if edits and edits[-1].end == start else Edit(start, start, "")
+                edits.append(Edit(joined.start, end, joined.new + new_text))
+        return edits
 
     def _mark(self, kind: str, rng: Stream) -> str:
         """What is written for a pause."""
@@ -250,13 +254,6 @@ def look_up_word(piece: str) -> ReadWord:
         sound = "" if low[0].isdigit() else sound_of(low)
     name = rank < 0 or base in words.names
     return ReadWord(low, profiles.word_class(low.lstrip("$£€") or low, rank), sound, name, rank)
-
-
-def _add_edit(edits: list[Edit], text: str, start: int, end: int, new: str) -> None:
-    """Adds an edit, joined to the one before where they touch."""
-    if text[start:end] != new:
-        joined = edits.pop() if edits and edits[-1].end == start else Edit(start, start, "")
-        edits.append(Edit(joined.start, end, joined.new + new))
 
 
 def _sound_outcomes(heard: dict[str, float], name: str) -> tuple[list[float], list[str]]:

@@ -9,7 +9,7 @@ from functools import cache
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Change, Operator, Text
-from unswayed.vary.surface import DATA, LONGEST, Fixed, base, in_name, noted
+from unswayed.vary.surface import DATA, LONGEST, base, fixed_places, in_name, noted
 from unswayed.vary.words import cased, checked_rate, some
 
 _FILES = DATA / "abbreviations"
@@ -37,7 +37,7 @@ class Abbreviation(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         short, pattern = _short_forms(base(text.language))
         written = text.text[:LONGEST]
-        fixed = Fixed(written)
+        fixed = fixed_places(written)
         nouns = base(text.language) == "de"  # which have capitals, as names have elsewhere
         found = [
             match

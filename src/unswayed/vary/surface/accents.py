@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Text
-from unswayed.vary.surface import LONGEST, Fixed, SurfaceOperator, base
+from unswayed.vary.surface import LONGEST, SurfaceOperator, base, fixed_places
 
 _CLUSTER = re.compile(
     "[A-Za-z\u00c0-\u024f\u1e00-\u1fff\u0370-\u03ff\u0400-\u04ff\u0590-\u05ff\u0600-\u06ff\u0900-\u097f]"
@@ -63,7 +63,7 @@ class Accents(SurfaceOperator):
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written, language = text.text[:LONGEST], base(text.language)
         language = "nb" if language == "no" else language
-        fixed = Fixed(written)
+        fixed = fixed_places(written)
         places = []
         for match in _CLUSTER.finditer(written):
             if match[0].isascii() or match.start() in fixed:

@@ -7,7 +7,7 @@ import re
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Text
-from unswayed.vary.surface import LONGEST, Fixed, SurfaceOperator, another_word, base
+from unswayed.vary.surface import LONGEST, SurfaceOperator, another_word, base, fixed_places
 
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’ʼ`´](?=[^\W\d_])")
 _SIGNS = {"curly": "’", "straight": "'", "backtick": "`", "acute": "´"}
@@ -36,7 +36,7 @@ class Apostrophe(SurfaceOperator):
 
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written = text.text[:LONGEST]
-        fixed = Fixed(written)
+        fixed = fixed_places(written)
         places = [m.start() for m in _APOSTROPHE.finditer(written) if m.start() not in fixed]
         if kind != "dropped":
             return [[Edit(at, at + 1, _SIGNS[kind])] for at in places if written[at] != _SIGNS[kind]]

@@ -7,7 +7,7 @@ import re
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Text
-from unswayed.vary.surface import LONGEST, Fixed, SurfaceOperator, base
+from unswayed.vary.surface import LONGEST, SurfaceOperator, base, fixed_places
 
 _MARK = re.compile(r"[.,;:!?…。，、；：！？،؛؟।¿¡]+")
 _NEAR = 16  # characters around a mark that are looked at
@@ -38,7 +38,7 @@ class Punctuation(SurfaceOperator):
 
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written, language = text.text[:LONGEST], base(text.language)
-        fixed = Fixed(written)
+        fixed = fixed_places(written)
         places = []
         for mark in _MARK.finditer(written):
             if mark.start() in fixed or not _free(written, mark) or text.labelled(mark.start()):

@@ -8,7 +8,7 @@ import unicodedata
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Change, Operator, Text
-from unswayed.vary.surface import CYRILLIC, LATIN, LONGEST, Fixed, in_name, joined, noted
+from unswayed.vary.surface import CYRILLIC, LATIN, LONGEST, fixed_places, in_name, joined, noted
 from unswayed.vary.words import checked_rate, some
 
 _WORD = re.compile(r"(?<!['’])[^\W\d_]{2,}(?!['’])")
@@ -39,7 +39,7 @@ class Repeat(Operator):
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         written = text.text[:LONGEST]
-        fixed = Fixed(written)
+        fixed = fixed_places(written)
         places = []
         for word in _WORD.finditer(written):
             short = len(word[0]) < _SHORTEST and word[0].lower() not in _STRESSED and word[0] < "\u0590"

@@ -8,7 +8,7 @@ import unicodedata
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Text
-from unswayed.vary.surface import LONGEST, Fixed, SurfaceOperator, base
+from unswayed.vary.surface import LONGEST, SurfaceOperator, base, fixed_places
 
 _RUN = re.compile(r"[!-~]+|[\uff01-\uff5e]+|[\u30a1-\u30fc]+|[\uff65-\uff9f]+|[、。「」]+")
 _FULL = {chr(c): chr(c + 0xFEE0) for c in range(0x21, 0x7F)}
@@ -34,7 +34,7 @@ class Script(SurfaceOperator):
 
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written, language = text.text[:LONGEST], base(text.language)
-        fixed = Fixed(written)
+        fixed = fixed_places(written)
         wide = language in ("zh", "ja", "ko")
         pattern = _RUN if wide else _DIGITS
         if wide == (kind == "digits"):

@@ -7,7 +7,7 @@ import re
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Text
-from unswayed.vary.surface import LONGEST, Fixed, SurfaceOperator, another_word, joined
+from unswayed.vary.surface import LONGEST, SurfaceOperator, another_word, fixed_places, joined
 
 _SPACE = re.compile(r"(?<=\S) (?=\S)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -32,7 +32,7 @@ class Spaces(SurfaceOperator):
 
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written = text.text[:LONGEST]
-        fixed = Fixed(written)
+        fixed = fixed_places(written)
         if kind == "inside":
             places = _within(written, fixed, text.language)
             return [[Edit(at, at, " ")] for at in places if not text.labelled(at)]
@@ -55,7 +55,7 @@ class Spaces(SurfaceOperator):
         return joins
 
 
-def _within(text: str, fixed: Fixed, language: str) -> list[int]:
+def _within(text: str, fixed: set[int], language: str) -> list[int]:
     """Places inside words where a space may come."""
     found = []
     for word in _WORD.finditer(text):
