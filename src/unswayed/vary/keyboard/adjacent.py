@@ -97,11 +97,10 @@ class Adjacent(Operator):
 
     def __init__(self, rate: float = 0.0, words: float = 1.0, layout: str = "") -> None:
         self.rate, self.words = checked_rate(rate), checked_rate(words)
-        self._chosen = slips_on(layout) if layout else None
-        self._slips: dict[str, Slips] = {}
+        self._layout = layout_named(layout).name if layout else ""
 
     def _change_one(self, text: Text, rng: Stream) -> Change | None:
-        slips, written = self._slips_in(text.language), text.text
+        slips, written = slips_on(self._layout or layout_for(text.language).name), text.text
         if slips.board.input:
             edits = self._together(text, slips, rng)
         else:
@@ -128,7 +127,7 @@ class Adjacent(Operator):
         return Change(tuple(edits), ", ".join(notes))
 
     def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
-        slips = self._slips_in(texts.language) if texts.language else None
+        slips = slips_on(self._layout or layout_for(texts.language).name) if texts.language else None
         if slips is None or self.rate or slips.board.input:
             return [self._change_one(text, rng) for text, rng in zip(texts, streams, strict=True)]
         import numpy as np
@@ -161,12 +160,6 @@ class Adjacent(Operator):
             lambda: [f"{table.notes[kind]}{place}" for kind, place in zip(kinds, places, strict=True)],
             others,
         )
-
-    def _slips_in(self, language: str) -> Slips:
-        slips = self._slips.get(language) if self._chosen is None else self._chosen
-        if slips is None:
-            slips = self._slips[language] = slips_on(layout_for(language).name)
-        return slips
 
     def _together(self, text: Text, slips: Slips, rng: Stream) -> list[Edit]:
         """Slips among keys that write syllables together: what comes out is composed again."""

@@ -82,7 +82,7 @@ def _slip_once(keys: str, rng: Stream) -> str:
             ways += [keys[: found.start()] + new + keys[found.end() :]] * times
         return rng.choice(ways) if ways else keys
     if len(keys) < 2:
-        return rng.choice(_near_keys(keys))
+        return rng.choice(slips_on("en")[keys] or ("e",))
     at = 1 + rng.below(len(keys) - 1)  # the first key of a word is seldom wrong
     c = keys[at]
     if kind == "drop":
@@ -94,12 +94,7 @@ def _slip_once(keys: str, rng: Stream) -> str:
     if kind == "space":  # a key too many, before the space bar
         return keys + rng.choice("iuhnge")
     near = _VOWELS.get(c) if kind == "vowel" else None
-    return keys[:at] + rng.choice(near or _near_keys(c)) + keys[at + 1 :]
-
-
-def _near_keys(key: str) -> tuple[str, ...]:
-    """The keys beside this one."""
-    return slips_on("en")[key] or ("e",)
+    return keys[:at] + rng.choice(near or slips_on("en")[c] or ("e",)) + keys[at + 1 :]
 
 
 @lru_cache(8)

@@ -43,15 +43,13 @@ class Lattice:
     """The vocabulary by sound, and which words follow which."""
 
     def __init__(self) -> None:
-        self.words: list[str] = []
+        self.ranks = ears().ranks
+        self.words = list(self.ranks)
         self.names: set[str] = set()
-        self.ranks: dict[str, int] = {}
         self.sounds: dict[str, str] = {}
         self._same: dict[str, list[_Found]] = defaultdict(list)  # a sound → words
         self._alike: dict[str, list[_Found]] = defaultdict(list)  # a rough sound → words
         for rank, (spelling, kind, sounds) in enumerate(ears().spoken()):
-            self.words.append(spelling)
-            self.ranks[spelling] = rank
             self.sounds[spelling] = sounds[0]
             at = max(1, bisect(_RANKS, rank))
             bits = _BITS[at - 1] + (_BITS[at] - _BITS[at - 1]) * (rank - _RANKS[at - 1]) / (_RANKS[at] - _RANKS[at - 1])

@@ -132,7 +132,6 @@ class Layout:
         shortest_last = sorted(dead.items(), key=lambda pair: len(pair[0]))[::-1]
         self._dead_for = {char: typed for typed, char in shortest_last}
         self._known: dict[str, tuple[Stroke, ...] | None] = {}
-        self._near: dict[str, tuple[str, ...]] = {}
 
     def written(self, stroke: Stroke) -> str:
         """What one stroke writes; nothing if the key has nothing at that level."""
@@ -141,9 +140,7 @@ class Layout:
 
     def neighbours(self, key: str) -> tuple[str, ...]:
         """The keys beside this one, row by row from the top."""
-        if key not in self._near:
-            self._near[key] = tuple(other for other in self.keys if keys_touch(key, other))
-        return self._near[key]
+        return tuple(other for other in self.keys if keys_touch(key, other))
 
     def strokes(self, char: str) -> tuple[Stroke, ...] | None:
         """The strokes that write a character: a key, dead keys and a key, or its parts; None if the layout has none."""
