@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from unswayed.base.edits import Edit, apply
 from unswayed.base.errors import DataError, UnknownName
-from unswayed.base.seeds import Seeds, Stream
+from unswayed.base.seeds import Seeds
 from unswayed.lab.calibration.pinyin_typist import count_slips, fit_pinyin_typist
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.chinese_slips import slips
