@@ -79,12 +79,8 @@ def split_syllable(plain: str) -> tuple[str, str]:
 @lru_cache(1)
 def tone_table() -> dict[str, int]:
     """The tone of a character with the reading after it."""
-    found = {}
-    for line in _TONES_FILE.read_text(encoding="utf-8").splitlines():
-        plain, marked = line.split("\t")
-        for c, tone in _MARKED.findall(marked):
-            found[c + plain] = int(tone)
-    return found
+    rows = [line.split("\t") for line in _TONES_FILE.read_text(encoding="utf-8").splitlines()]
+    return {c + plain: int(tone) for plain, marked in rows for c, tone in _MARKED.findall(marked)}
 
 
 @lru_cache(100_000)
@@ -307,13 +303,9 @@ def _draw_best(stretch: _Stretch, chances: Sequence[int], said: str, most: int, 
         more = [k for k, bits in enumerate(chances[first:], first) if bits >= enough]
         more += [k for word in linked if (k := stretch.places[word]) >= first and chances[k] < enough]
         if more:
-            found += [
-                (
-                    scores[k] - _SPREAD * log(-log((chances[k] >> 11) * _SCALE + 1e-12) + 1e-12) - lower.get(k, 0.0),
-                    words[k],
-                )
-                for k in more
-            ]
+            for k in more:
+                score = scores[k] - _SPREAD * log(-log((chances[k] >> 11) * _SCALE + 1e-12) + 1e-12)
+                found.append((score - lower.get(k, 0.0), words[k]))
             found.sort(reverse=True)
     return found[:kept] + [pair for pair in found[kept:] if pair[1] in linked] if linked else found[:kept]
 

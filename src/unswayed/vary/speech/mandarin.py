@@ -65,11 +65,10 @@ class MandarinSpeaker:
 
     def say(self, text: str, rng: Stream) -> list[Edit]:
         """What the recogniser writes, as edits; none for a text without Chinese characters."""
-        writes = self.profile.writes
-        pieces = split_text(text, [way for way in other_writings(text) if rng.random() < writes.get(way.kind, 0.0)])
+        profile, ways = self.profile, other_writings(text)
+        pieces = split_text(text, [way for way in ways if rng.random() < profile.writes.get(way.kind, 0.0)])
         if not any(piece.kind == "word" for piece in pieces):
             return []
-        profile = self.profile
         pace = profiles.near_one(rng, profile.pace)
         runs = [list(run) for spoken, run in groupby(pieces, lambda piece: piece.kind == "word") if spoken]
         for run in runs:
@@ -160,8 +159,8 @@ class MandarinSpeaker:
             written += 1
             after = pieces[i + 1] if i + 1 < len(pieces) else None
             if after is not None and after.kind == "word" and piece.kind != "number":
-                beside = piece.wrong != after.wrong
-                if written > 1 and rng.random() < profile.commas["beside" if beside else "plain"]:
+                beside = "beside" if piece.wrong != after.wrong else "plain"
+                if written > 1 and rng.random() < profile.commas[beside]:
                     piece.new += "，"
                     written, fresh = 0, True
 

@@ -56,10 +56,8 @@ class VerbFiller(Operator):
 def _verbs(text: str, objects: bool) -> tuple[Verb, ...]:
     """The verbs of a text, auxiliaries last."""
     line = line_of(text)
-    words = line.lowers
-    return tuple(
-        [(*line.stretch(first, end), words[first], words[end - 1]) for first, end in verb_phrases(line, objects)]
-    )
+    words, found = line.lowers, verb_phrases(line, objects)
+    return tuple([(*line.stretch(first, end), words[first], words[end - 1]) for first, end in found])
 
 
 def verb_phrases(line: Line, objects: bool = False) -> list[tuple[int, int]]:

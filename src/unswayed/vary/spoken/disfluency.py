@@ -68,8 +68,7 @@ class Disfluency(Operator):
     @classmethod
     def pinned(cls, params: dict[str, Json]) -> dict[str, Json]:
         """An id of the profile, which may change under the same name."""
-        found = disfluencies(str(params["profile"]))
-        return {"profile_id": content_id(msgspec.json.encode(found).decode())}
+        return {"profile_id": content_id(msgspec.json.encode(disfluencies(str(params["profile"]))).decode())}
 
     def take_pool(self, examples: Sequence[Example]) -> None:
         self._pool = PhrasePool(t for e in examples for t in e.inputs.values() if isinstance(t, str))

@@ -42,14 +42,12 @@ class Repeat(Operator):
         fixed = fixed_places(written)
         places = []
         for word in _WORD.finditer(written):
-            short = len(word[0]) < _SHORTEST and word[0].lower() not in _STRESSED and word[0] < "\u0590"
+            lower = word[0].lower()
+            short = len(word[0]) < _SHORTEST and lower not in _STRESSED and word[0] < "\u0590"
             if short or word.start() in fixed or in_name(written, word):
                 continue
-            lower = word[0].lower()
-            if len(lower) == len(word[0]):
-                small = "".join(unicodedata.normalize("NFD", c)[0] for c in lower)
-            else:
-                small = word[0]
+            bare = "".join(unicodedata.normalize("NFD", c)[0] for c in lower)
+            small = bare if len(lower) == len(word[0]) else word[0]
             # the last letter is held if it can be, else the last vowel
             held = len(small) - 1
             if small[held] not in _VOWELS + _HELD_LAST + _LONG:

@@ -165,8 +165,7 @@ class Embedded(PinyinEngine):
 
     def _stretch_words(self, units: tuple[str, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
         """The words that these units may stand for, best first: the likeliest few, which are equally likely, and all."""
-        syllables = self._lexicon.syllables
-        cut = [unit not in syllables for unit in units]
+        cut = [unit not in self._lexicon.syllables for unit in units]
         if True in cut:
             rows, phrases = self._lexicon.abbreviated(units, cut), self._phrases.abbreviated(units, cut)
             found = sorted(rows + phrases, key=_first) if phrases else rows
