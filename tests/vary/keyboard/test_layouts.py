@@ -13,6 +13,7 @@ from unswayed.base.errors import UnknownName
 from unswayed.vary.keyboard.layouts import (
     LANGUAGES,
     SPACE,
+    TO_KATAKANA,
     Layout,
     Stroke,
     hangul_keys,
@@ -26,7 +27,6 @@ from unswayed.vary.keyboard.layouts import (
     layout_for,
     layout_names,
     romaji_keys,
-    to_katakana,
 )
 
 SAMPLES = {
@@ -160,7 +160,7 @@ def test_jamo_are_composed_as_an_input_method_does() -> None:
 )
 def test_kana_are_typed_as_romaji(kana: str, keys: str) -> None:
     assert romaji_keys(kana) == keys
-    assert to_katakana(kana_text(keys)) == to_katakana(kana)
+    assert kana_text(keys).translate(TO_KATAKANA) == kana.translate(TO_KATAKANA)
 
 
 def test_keys_that_make_no_kana_stay_as_letters() -> None:
@@ -248,7 +248,7 @@ def ours(board: Layout) -> dict[str, str]:
 def test_keys_write_what_they_write_in_x(xkb: ctypes.CDLL, name: str) -> None:
     theirs, here = in_x(xkb, X[name]), ours(layout(name))
     if name == "ja-kana":  # X's keys are katakana, and have Latin marks where JIS has none
-        here = {place: to_katakana(c) for place, c in here.items() if to_katakana(c) != c}
+        here = {place: c.translate(TO_KATAKANA) for place, c in here.items() if c.translate(TO_KATAKANA) != c}
         theirs = {place: c for place, c in theirs.items() if "ァ" <= c <= "ヶ"}
     places = [place for place in {*theirs, *here} if place[0] != "A" and (theirs.get(place) or here.get(place))]
     differ = {place for place in places if theirs.get(place, "") != here.get(place, "")}

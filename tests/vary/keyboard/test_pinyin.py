@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from unswayed.base.edits import Edit, apply
 from unswayed.base.errors import DataError, UnknownName
-from unswayed.base.seeds import Seeds, Stream
+from unswayed.base.seeds import Seeds
 from unswayed.lab.calibration.pinyin_typist import count_slips, fit_pinyin_typist
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.chinese_slips import slips
@@ -197,10 +197,6 @@ def test_homophones_sound_alike_and_are_common() -> None:
 
 
 def test_slips_that_undo_each_other_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Undoing:
-        def type(self, text: str, rng: Stream) -> list[Edit]:
-            return [Edit(0, 1, ""), Edit(2, 2, "花")]
-
-    monkeypatch.setattr(Pinyin, "_typist", lambda *_: Undoing())
+    monkeypatch.setattr(PinyinTypist, "type", lambda *_: [Edit(0, 1, ""), Edit(2, 2, "花")])
     rng = Seeds(0, "keyboard/pinyin", 1).stream("a", 0)
     assert Pinyin().change(Text("花花", "zh"), rng) is UNALTERED

@@ -19,9 +19,9 @@ from unswayed.vary.speech._mandarin_recogniser import (
     SimulatedRecogniser,
     Syllable,
     all_syllables,
-    follow_bonus,
     pronounce_word,
     split_syllable,
+    words_after,
 )
 from unswayed.vary.speech.mandarin import (
     Mandarin,
@@ -98,9 +98,9 @@ def test_the_recogniser_writes_words_that_sound_alike() -> None:
 
 
 def test_words_that_follow_each_other_are_likelier() -> None:
-    assert follow_bonus("中华人民共和国", "主席") > 2
-    assert follow_bonus("主席", "中华人民共和国") == 0
-    assert follow_bonus("", "的") == follow_bonus("的", "") == 0
+    assert words_after("中华人民共和国").get("主席", 0.0) > 2
+    assert words_after("主席").get("中华人民共和国", 0.0) == 0
+    assert words_after("").get("的", 0.0) == words_after("的").get("", 0.0) == 0
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ from unswayed.vary.speech._mandarin_recogniser import (
     SimulatedRecogniser,
     Syllable,
     all_syllables,
-    follow_bonus,
     pronounce_word,
     tone_table,
+    words_after,
 )
 from unswayed.vary.speech.mandarin import Mandarin
 
@@ -88,8 +88,8 @@ def slow_misheard(ear: Ear, said: str, heard: tuple[Syllable, ...], before: str,
                 drawn = score - 0.5 * log(-log(rng.random() + 1e-12) + 1e-12)
                 if n == len(said):
                     drawn -= 1.3 * sum([a == b for a, b in zip(word, said[at:end], strict=True)])
-                beams[end] += [(s + drawn + 0.72 * follow_bonus(w, word), t + word, word) for s, t, w in here]
-    ends = [(score + 0.72 * follow_bonus(word, after), text) for score, text, word in beams[n] if text != said]
+                beams[end] += [(s + drawn + 0.72 * words_after(w).get(word, 0.0), t + word, word) for s, t, w in here]
+    ends = [(score + 0.72 * words_after(word).get(after, 0.0), text) for score, text, word in beams[n] if text != said]
     return max(ends)[1] if ends else ""
 
 

@@ -6,14 +6,13 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unswayed.base.edits import Edit, OneEach
 from unswayed.base.seeds import AT_ONCE, Stream, Streams, below
 from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, Stroke, layout as layout_named, layout_for
 from unswayed.vary.operator import Change, Operator, SingleEdits, Text, Texts
-from unswayed.vary.words import checked_rate, picked, some
+from unswayed.vary.words import checked_rate, common_ends, picked, some
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,15 +97,26 @@ class Adjacent(Operator):
 
     def __init__(self, rate: float = 0.0, words: float = 1.0, layout: str = "") -> None:
         self.rate, self.words = checked_rate(rate), checked_rate(words)
-        self._chosen = slips_on(layout) if layout else None
-        self._slips: dict[str, Slips] = {}
+        self._layout = layout_named(layout).name if layout else ""
 
     def _change_one(self, text: Text, rng: Stream) -> Change | None:
-        slips, written = self._slips_in(text.language), text.text
+        slips, written = slips_on(self._layout or layout_for(text.language).name), text.text
         if slips.board.input:
             edits = self._together(text, slips, rng)
         else:
-            places = self._drawn_places(text, slips, rng)
+            # The places of the letters that slip: at the rate, or else of a random one, each as likely as any.
+            places = list[tuple[int, int]]()
+            if self.rate and self.words == 1:
+                every = _slip_places(written, range(len(written)), slips)
+                places = [place for place in every if rng.random() < self.rate]
+            elif self.rate:
+                letters = [i for start, end in some(text.tokens, self.words, rng) for i in range(start, end)]
+                places = _slip_places(written, [letters[k] for k in picked(len(letters), self.rate, rng)], slips)
+            for _ in range(_GUESSES if written and not places else 0):
+                if places := _slip_places(written, (rng.below(len(written)),), slips):  # in most texts at once
+                    break
+            if not places and (every := _slip_places(written, range(len(written)), slips)):
+                places = [rng.choice(every)]
             edits = [Edit(start, end, rng.choice(slips[written[start:end]])) for start, end in places]
         if not edits:
             return None
@@ -117,21 +127,18 @@ class Adjacent(Operator):
         return Change(tuple(edits), ", ".join(notes))
 
     def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
-        slips = self._slips_in(texts.language) if texts.language else None
+        slips = slips_on(self._layout or layout_for(texts.language).name) if texts.language else None
         if slips is None or self.rate or slips.board.input:
             return [self._change_one(text, rng) for text, rng in zip(texts, streams, strict=True)]
-        return self._one_each(texts, streams, slips.table)
-
-    def _one_each(self, texts: Texts, streams: Streams, table: _Table) -> SingleEdits:
-        """What `change` does to the one letter of plain texts, in the same draws."""
         import numpy as np
 
+        # What `_change_one` does to the one letter of plain texts, in the same draws.
         # All texts at once, as arrays: the letters of a block are one array of codes, the draws of all streams another,
         # and a slip is a row of a table that has those of all ASCII characters. Text by text, `unswayed vary` on
         # 100,000 texts takes 1.25 to 1.45 times as much CPU time.
         codes, starts, sizes = texts.once(_plain_letters)
-        guesses = AT_ONCE - 1  # as many as leave a number for what comes out
-        # As `_drawn_places` does one after another, but every guess is made, and the first that finds a letter counts.
+        table, guesses = slips.table, AT_ONCE - 1  # as many as leave a number for what comes out
+        # As `_change_one` does one after another, but every guess is made, and the first that finds a letter counts.
         # Each guess is a draw of its own, so the draws that are not needed change nothing.
         at = below(streams.numbers[:, :guesses], sizes[:, None]).astype(np.int64)
         counts = table.counts[codes[starts[:, None] + at]]
@@ -154,27 +161,6 @@ class Adjacent(Operator):
             others,
         )
 
-    def _slips_in(self, language: str) -> Slips:
-        slips = self._slips.get(language) if self._chosen is None else self._chosen
-        if slips is None:
-            slips = self._slips[language] = slips_on(layout_for(language).name)
-        return slips
-
-    def _drawn_places(self, text: Text, slips: Slips, rng: Stream) -> list[tuple[int, int]]:
-        """The places of the letters that slip: at the rate, or else of a random one, each as likely as any."""
-        written, places = text.text, list[tuple[int, int]]()
-        if self.rate and self.words == 1:
-            places = [place for place in _slip_places(written, range(len(written)), slips) if rng.random() < self.rate]
-        elif self.rate:
-            letters = [i for start, end in some(text.tokens, self.words, rng) for i in range(start, end)]
-            places = _slip_places(written, [letters[k] for k in picked(len(letters), self.rate, rng)], slips)
-        for _ in range(_GUESSES if written and not places else 0):
-            if places := _slip_places(written, (rng.below(len(written)),), slips):  # in most texts at once
-                break
-        if not places and (every := _slip_places(written, range(len(written)), slips)):
-            places = [rng.choice(every)]
-        return places
-
     def _together(self, text: Text, slips: Slips, rng: Stream) -> list[Edit]:
         """Slips among keys that write syllables together: what comes out is composed again."""
         words = some(text.tokens, self.words, rng) if self.rate and self.words < 1 else text.tokens
@@ -192,8 +178,7 @@ class Adjacent(Operator):
             before = text.text[run.start : run.end]
             after = slips.board.compose(strokes, before)
             if before != after:  # the part that changed
-                head = len(commonprefix((before, after)))
-                tail = len(commonprefix((before[head:][::-1], after[head:][::-1])))
+                head, tail = common_ends(before, after)
                 edits.append(Edit(run.start + head, run.end - tail, after[head : len(after) - tail]))
         return edits
 

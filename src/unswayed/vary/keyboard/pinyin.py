@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 from math import log
@@ -55,7 +56,7 @@ _VOWELS = {"o": "ia", "i": "ouea", "u": "iae", "e": "aiu", "a": "euoi"}
 _MERGED = re.compile(r"(?<=n)g|(?<=[zcs])h|(?<=[aeio])n(?!g)|[zcs](?!h)")  # sounds that some speakers merge
 _MERGED_INTO = {"g": ("", 2), "h": ("", 1), "n": ("ng", 2), "z": ("zh", 1), "c": ("ch", 1), "s": ("sh", 1)}
 
-_Ladder = tuple[float, list[tuple[float, str]]]  # kinds of slips with their chances, summed up; the sum, of `_WHOLE`
+_Ladder = tuple[float, list[float], Sequence[str]]  # the chance that any slip happens, of `_WHOLE`; running sums; kinds
 _Part = tuple[str, list[str]]  # a run of Chinese characters and its words, or another character and none
 _Known = tuple[tuple[str, ...] | None, int]  # a word's syllables, and its class
 
@@ -81,7 +82,7 @@ def _slip_once(keys: str, rng: Stream) -> str:
             ways += [keys[: found.start()] + new + keys[found.end() :]] * times
         return rng.choice(ways) if ways else keys
     if len(keys) < 2:
-        return rng.choice(_near_keys(keys))
+        return rng.choice(slips_on("en")[keys] or ("e",))
     at = 1 + rng.below(len(keys) - 1)  # the first key of a word is seldom wrong
     c = keys[at]
     if kind == "drop":
@@ -93,12 +94,7 @@ def _slip_once(keys: str, rng: Stream) -> str:
     if kind == "space":  # a key too many, before the space bar
         return keys + rng.choice("iuhnge")
     near = _VOWELS.get(c) if kind == "vowel" else None
-    return keys[:at] + rng.choice(near or _near_keys(c)) + keys[at + 1 :]
-
-
-def _near_keys(key: str) -> tuple[str, ...]:
-    """The keys beside this one."""
-    return slips_on("en")[key] or ("e",)
+    return keys[:at] + rng.choice(near or slips_on("en")[c] or ("e",)) + keys[at + 1 :]
 
 
 @lru_cache(8)
@@ -129,12 +125,8 @@ def _words_by_ends() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
 
 def _draw_kind(ladder: _Ladder, rng: Stream) -> str:
     """A kind of slip, as likely as its step is high."""
-    steps = ladder[1]
-    point = rng.random() * steps[-1][0]
-    for total, kind in steps:
-        if point < total:
-            return kind
-    return steps[-1][1]
+    _, sums, kinds = ladder
+    return kinds[min(bisect_right(sums, rng.random() * sums[-1]), len(kinds) - 1)]
 
 
 class PinyinTypist:
@@ -148,8 +140,7 @@ class PinyinTypist:
             ladders: list[list[_Ladder]] = []
             for kinds in (profiles.WORD_KINDS[:_ERRORS], profiles.WORD_KINDS[_ERRORS:]):
                 by_class = zip(*(profile.rates(sitting, kind) for kind in kinds), strict=True)
-                steps = [[*zip(accumulate(chances), map(str, kinds), strict=True)] for chances in by_class]
-                ladders.append([(its[-1][0] * _WHOLE, its) for its in steps])
+                ladders.append([(sums[-1] * _WHOLE, sums, kinds) for sums in map(list, map(accumulate, by_class))])
             self._hands.append(_Hand(sitting, *ladders))
         self._rows = list(accumulate(s.rows for s in profile.sittings))
         self._known = _known_words(engine)
@@ -172,11 +163,29 @@ class PinyinTypist:
                 else:
                     self._type_other(hand.sitting, text, at, rng, edits)
                 at += len(part)
-            if cut:
-                return _cut_end(text, edits, self.profile.missing, rng)
-            if edits or rng.random() >= hand.sitting.hasty:
+            if cut or edits or rng.random() >= hand.sitting.hasty:
                 break
-        return edits
+        if not cut:
+            return edits
+        # The last characters, and what marks stand between them, were not typed.
+        count, place, missing = 1, len(text), self.profile.missing
+        while count < _MAX_CUT and rng.random() < 1 - 1 / missing:
+            count += 1
+        while count and place:
+            place -= 1
+            count -= text[place].isalnum()
+        if place <= len(text) // 2:
+            return edits
+        run = next(run for run in _RUNS.finditer(text) if run.end() > place)
+        if place > run.start() and rng.random() < min(0.7, missing - 1):  # mostly whole words: back to the word's start
+            at = run.start()
+            for word in segment(run.group()):
+                if at + len(word) > place:
+                    break
+                at += len(word)
+            place = at
+        place = min([place, *(edit.start for edit in edits if edit.start < place < edit.end)])
+        return [*(edit for edit in edits if edit.end <= place), Edit(place, len(text), "")]
 
     def _type_words(
         self, words: list[str], at: int, hand: _Hand, haste: float, rng: Stream, edits: list[Edit]
@@ -373,28 +382,6 @@ def _abbreviate_keys(syllables: tuple[str, ...], rng: Stream) -> str:
     return start + "".join(s[0] for s in syllables[1:])
 
 
-def _cut_end(text: str, edits: list[Edit], missing: float, rng: Stream) -> list[Edit]:
-    """The edits of a text whose last characters, and what marks stand between them, were not typed."""
-    count, place = 1, len(text)
-    while count < _MAX_CUT and rng.random() < 1 - 1 / missing:
-        count += 1
-    while count and place:
-        place -= 1
-        count -= text[place].isalnum()
-    if place <= len(text) // 2:
-        return edits
-    run = next(run for run in _RUNS.finditer(text) if run.end() > place)
-    if place > run.start() and rng.random() < min(0.7, missing - 1):  # mostly whole words: back to the word's start
-        at = run.start()
-        for word in lexicon().segment(run.group()):
-            if at + len(word) > place:
-                break
-            at += len(word)
-        place = at
-    place = min([place, *(edit.start for edit in edits if edit.start < place < edit.end)])
-    return [*(edit for edit in edits if edit.end <= place), Edit(place, len(text), "")]
-
-
 class Pinyin(Operator):
     """Types the text by pinyin like a person in a hurry: wrong words chosen, keys missed, false starts not deleted.
 
@@ -423,18 +410,16 @@ class Pinyin(Operator):
         self._typists: dict[bytes, list[PinyinTypist]] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        edits = self._typist(len(text.text), rng).type(text.text, rng)
+        people = self._typists.get(rng.person)
+        if people is None:  # each draw has one, who types texts of each length in their way
+            engine = rng.dealt(self._engines, "engine")
+            people = [PinyinTypist(profiles.new_typist(its, rng), engine) for its in self._registers]
+            self._typists[rng.person] = people
+        length = len(text.text) + 1
+        typist = min(people, key=lambda one: abs(log(one.profile.length / length)))
+        edits = typist.type(text.text, rng)
         if not edits or (len(edits) > 1 and apply(text.text, edits) == text.text):  # one slip may undo another
             return UNALTERED
         at, end, new = edits[0]
         more = f", {len(edits)} slips in all" if len(edits) > 1 else ""
         return Change(tuple(edits), f"{text.text[at:end]}→{new} at {at}{more}")
-
-    def _typist(self, length: int, rng: Stream) -> PinyinTypist:
-        """The person of this draw, made when first met, as they type texts of about this length."""
-        found = self._typists.get(rng.person)
-        if found is None:
-            engine = rng.dealt(self._engines, "engine")
-            found = [PinyinTypist(profiles.new_typist(its, rng), engine) for its in self._registers]
-            self._typists[rng.person] = found
-        return min(found, key=lambda typist: abs(log(typist.profile.length / (length + 1))))

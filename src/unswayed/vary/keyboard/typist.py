@@ -71,7 +71,18 @@ class Typist(Operator):
         return {"profile_id": content_id("\n".join(found))}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        hands = self._hands.get(text.language) or self._hands_for(text.language)
+        hands = self._hands.get(text.language)
+        if hands is None:
+            main = text.language.split("-")[0]
+            if self._corrects and main != "en":
+                raise UsageError(
+                    f"keyboard/typist corrects on a phone in English only, not in {text.language}. "
+                    f"Use {in_params(autocorrect='false')}."
+                )
+            found = self._profiles_named(self._profile or _OF_LANGUAGE.get(main, "noiseqa")).modes[self._mode]
+            found = on_phone(found, self._corrects) if self._phone else found
+            board = self._layout or layout_for(text.language)
+            hands = self._hands[text.language] = Hands(found, board, word_ranks() if main == "en" else {})
         edits: Sequence[Edit] = hands.type(text.text, rng, rng.habit("") if self._one else None)
         if not edits:
             return UNALTERED
@@ -85,19 +96,6 @@ class Typist(Operator):
             return UNALTERED  # seen and put right: one slip undoes another, nothing is left, or a label would be false
         notes = [f"{text.text[start:end]}→{new} at {start}" for start, end, new in edits[:_NOTED]]
         return Change(tuple(edits), ", ".join(notes))
-
-    def _hands_for(self, language: str) -> Hands:
-        """The hands for a language, made when it is first met."""
-        main = language.split("-")[0]
-        if self._corrects and main != "en":
-            wanted = in_params(autocorrect="false")
-            raise UsageError(f"keyboard/typist corrects on a phone in English only, not in {language}. Use {wanted}.")
-        found = self._profiles_named(self._profile or _OF_LANGUAGE.get(main, "noiseqa")).modes[self._mode]
-        if self._phone:
-            found = on_phone(found, self._corrects)
-        made = Hands(found, self._layout or layout_for(language), word_ranks() if main == "en" else {})
-        self._hands[language] = made
-        return made
 
     def _profiles_named(self, name: str) -> Profiles:
         found = profiles(name)

@@ -43,15 +43,13 @@ class Lattice:
     """The vocabulary by sound, and which words follow which."""
 
     def __init__(self) -> None:
-        self.words: list[str] = []
+        self.ranks = ears().ranks
+        self.words = list(self.ranks)
         self.names: set[str] = set()
-        self.ranks: dict[str, int] = {}
         self.sounds: dict[str, str] = {}
         self._same: dict[str, list[_Found]] = defaultdict(list)  # a sound → words
         self._alike: dict[str, list[_Found]] = defaultdict(list)  # a rough sound → words
         for rank, (spelling, kind, sounds) in enumerate(ears().spoken()):
-            self.words.append(spelling)
-            self.ranks[spelling] = rank
             self.sounds[spelling] = sounds[0]
             at = max(1, bisect(_RANKS, rank))
             bits = _BITS[at - 1] + (_BITS[at] - _BITS[at - 1]) * (rank - _RANKS[at - 1]) / (_RANKS[at] - _RANKS[at - 1])
@@ -93,11 +91,38 @@ class Lattice:
         rest = self._rests(rough, each)
         if rest[0] is None:
             return None
+        pairs, apart, same, alike = self._pairs, self._apart, self._same, self._alike
         at, end, made = 0, len(heard), []
         last = self.ranks.get(before, -1)
         then = self.ranks.get(after, -1)
         while at < end:
-            at, last = self._draw_word(heard, rough, at, rest, last, then, each, rng)
+            ways: list[tuple[int, int]] = []  # where a word ends that begins here, and its rank
+            costs: list[int] = []
+            limit = (rest[at] or 0) - each + _BEAM_WIDTH
+            for stop in range(at + 1, min(end, at + _MAX_SOUNDS) + 1):
+                rest_cost = rest[stop]
+                key = rough[at:stop]
+                if rest_cost is None or key not in alike:
+                    continue
+                part = heard[at:stop]
+                for exact, words in ((True, same.get(part, ())), (False, alike[key])):
+                    for word_cost, rank, sound in words:
+                        cost = word_cost + rest_cost
+                        if cost > limit:
+                            break
+                        if not exact:
+                            if sound == part:
+                                continue
+                            cost += sum(map(apart.__getitem__, zip(sound, part, strict=True)))
+                        if last >= 0:
+                            cost += _NO_PAIR_COST - pairs.get(last << 16 | rank, 0)
+                        if stop == end and then >= 0:
+                            cost += _NO_PAIR_COST - pairs.get(rank << 16 | then, 0)
+                        ways.append((stop, rank))
+                        costs.append(cost)
+            least = min(costs)
+            chances = list(accumulate([_CHANCES[min(cost - least, len(_CHANCES) - 1)] for cost in costs]))
+            at, last = ways[bisect(chances, rng.below(chances[-1]))]
             made.append(self.words[last])
         return made
 
@@ -115,39 +140,6 @@ class Lattice:
                         best = cost + after
             rest[at] = best if best is None else best + each
         return rest
-
-    def _draw_word(
-        self, heard: str, rough: str, at: int, rest: list[int | None], last: int, then: int, each: int, rng: Stream
-    ) -> tuple[int, int]:  # fmt: skip
-        """Draws a word from here on: where it ends, and its rank."""
-        ways: list[tuple[int, int]] = []
-        costs: list[int] = []
-        pairs, apart, same, alike, end = self._pairs, self._apart, self._same, self._alike, len(heard)
-        limit = (rest[at] or 0) - each + _BEAM_WIDTH
-        for stop in range(at + 1, min(end, at + _MAX_SOUNDS) + 1):
-            after = rest[stop]
-            key = rough[at:stop]
-            if after is None or key not in alike:
-                continue
-            part = heard[at:stop]
-            for exact, words in ((True, same.get(part, ())), (False, alike[key])):
-                for word_cost, rank, sound in words:
-                    cost = word_cost + after
-                    if cost > limit:
-                        break
-                    if not exact:
-                        if sound == part:
-                            continue
-                        cost += sum(map(apart.__getitem__, zip(sound, part, strict=True)))
-                    if last >= 0:
-                        cost += _NO_PAIR_COST - pairs.get(last << 16 | rank, 0)
-                    if stop == end and then >= 0:
-                        cost += _NO_PAIR_COST - pairs.get(rank << 16 | then, 0)
-                    ways.append((stop, rank))
-                    costs.append(cost)
-        least = min(costs)
-        chances = list(accumulate([_CHANCES[min(cost - least, len(_CHANCES) - 1)] for cost in costs]))
-        return ways[bisect(chances, rng.below(chances[-1]))]
 
 
 @cache

@@ -68,10 +68,9 @@ def split_syllable(plain: str) -> tuple[str, str]:
     if initial in ("j", "q", "x", "y") and final.startswith("u"):
         final = "v" + final[1:]
     if initial == "y":
-        final = final if final[0] in "iv" else "i" + final
-        return "", {"ie": "ie", "ian": "ian"}.get(final, final)
+        return "", final if final[0] in "iv" else "i" + final
     if initial == "w":
-        return "", final if final[0] == "u" else "u" + {"ei": "i", "en": "n", "eng": "eng"}.get(final, final)
+        return "", final if final[0] == "u" else "u" + {"ei": "i", "en": "n"}.get(final, final)
     if initial in ("zh", "ch", "sh", "r", "z", "c", "s") and final == "i":
         final = "-i"  # the buzzed vowel of zhi and zi
     return initial, final
@@ -80,12 +79,8 @@ def split_syllable(plain: str) -> tuple[str, str]:
 @lru_cache(1)
 def tone_table() -> dict[str, int]:
     """The tone of a character with the reading after it."""
-    found = {}
-    for line in _TONES_FILE.read_text(encoding="utf-8").splitlines():
-        plain, marked = line.split("\t")
-        for c, tone in _MARKED.findall(marked):
-            found[c + plain] = int(tone)
-    return found
+    rows = [line.split("\t") for line in _TONES_FILE.read_text(encoding="utf-8").splitlines()]
+    return {c + plain: int(tone) for plain, marked in rows for c, tone in _MARKED.findall(marked)}
 
 
 @lru_cache(100_000)
@@ -104,17 +99,6 @@ def all_syllables() -> list[str]:
     return sorted(lexicon().syllables)
 
 
-@cache
-def _syllable_numbers() -> dict[str, int]:
-    return {plain: number for number, plain in enumerate(all_syllables())}
-
-
-@cache
-def _split_syllables() -> list[tuple[str, str]]:
-    """Every syllable's initial and final."""
-    return [split_syllable(plain) for plain in all_syllables()]
-
-
 Sounding = tuple[float, str, int]  # what a word is worth, the word, and the tones of its syllables as one number
 _Costs = Mapping[int, float] | list[float]
 
@@ -131,6 +115,7 @@ class Ear:
     def __init__(self, heard: Mapping[str, float]) -> None:
         self._heard = heard
         self._near: dict[tuple[str, int], dict[int, float]] = {}
+        self._halves = [split_syllable(plain) for plain in all_syllables()]
         tones = range(TONES)
         # of hearing a tone as another, by their numbers
         self.tones = rows = [[self._cost(f"{a}>{b}", 0.0 if a == b else 3.0) for b in tones] for a in tones]
@@ -145,12 +130,11 @@ class Ear:
         """The numbers of the syllables that this one is likeliest heard as, itself too, with their costs, in order."""
         found = self._near.get((plain, most))
         if found is None:
-            halves = split_syllable(plain)
             by_initial, by_final = (
                 {two: self._cost(f"{one}>{two}", 0.3 if one == two else -log(self._REST)) for two in set(others)}
-                for one, others in zip(halves, zip(*_split_syllables(), strict=True), strict=True)
+                for one, others in zip(split_syllable(plain), zip(*self._halves, strict=True), strict=True)
             )
-            rated = [(number, by_initial[i] + by_final[f]) for number, (i, f) in enumerate(_split_syllables())]
+            rated = [(number, by_initial[i] + by_final[f]) for number, (i, f) in enumerate(self._halves)]
             few = sorted([pair for pair in rated if pair[1] < self._FARTHEST], key=itemgetter(1))
             found = self._near[plain, most] = dict(few[:most])
         return found
@@ -175,6 +159,7 @@ class SoundVocabulary:
     def __init__(self, weight: float, cost: float) -> None:
         self._weight, self._cost = weight, cost
         self._worths: dict[float, float] = {}  # there are few, which words share
+        self._numbers = {plain: number for number, plain in enumerate(all_syllables())}
         self._trees: list[list[Any]] = [[] for _ in all_syllables()]
 
     def near(self, sounds: Sequence[Mapping[int, float]], most: float) -> list[tuple[tuple[Sounding, ...], float]]:
@@ -221,7 +206,7 @@ class SoundVocabulary:
                     for c, p in zip(word, spelled, strict=True):
                         its = its * TONES + tone_table().get(c + p, NEUTRAL)
                     words.append((self._worths.setdefault(worth, worth), word, its))
-                *path, last = [size, *[_syllable_numbers()[syllable] for syllable in spelled[1:]]]
+                *path, last = [size, *[self._numbers[syllable] for syllable in spelled[1:]]]
                 after: Any = tree
                 for number in path:
                     if isinstance(after, dict):
@@ -266,7 +251,7 @@ class SimulatedRecogniser:
         beams[0].ways.append((0.0, "", before))
         used = 0
         for at, stretches in enumerate(found):
-            here = [(score, text, _words_after(word)) for score, text, word in beams[at].ways]
+            here = [(score, text, words_after(word)) for score, text, word in beams[at].ways]
             for end, stretch in enumerate(stretches, at + 1):
                 if stretch.words:
                     chances = numbers[used : used + len(stretch.words)]
@@ -298,7 +283,14 @@ def _draw_best(stretch: _Stretch, chances: Sequence[int], said: str, most: int, 
         score - _SPREAD * log(-log((bits >> 11) * _SCALE + 1e-12) + 1e-12)
         for score, bits in zip(scores[:first], chances[:first], strict=True)
     ]
-    lower = _said_again(stretch.joined, said) if said else {}
+    same = []  # the places of words that have a character of what was said at its place, once for each
+    for place, c in enumerate(said):
+        at = stretch.joined.find(c)
+        while at >= 0:
+            if at % len(said) == place:
+                same.append(at // len(said))
+            at = stretch.joined.find(c, at + 1)
+    lower = {k: _RELUCTANCE * same.count(k) for k in same}  # by how much these are unlikelier
     for k in lower:
         if k < first:
             drawn[k] -= lower[k]
@@ -311,13 +303,9 @@ def _draw_best(stretch: _Stretch, chances: Sequence[int], said: str, most: int, 
         more = [k for k, bits in enumerate(chances[first:], first) if bits >= enough]
         more += [k for word in linked if (k := stretch.places[word]) >= first and chances[k] < enough]
         if more:
-            found += [
-                (
-                    scores[k] - _SPREAD * log(-log((chances[k] >> 11) * _SCALE + 1e-12) + 1e-12) - lower.get(k, 0.0),
-                    words[k],
-                )
-                for k in more
-            ]
+            for k in more:
+                score = scores[k] - _SPREAD * log(-log((chances[k] >> 11) * _SCALE + 1e-12) + 1e-12)
+                found.append((score - lower.get(k, 0.0), words[k]))
             found.sort(reverse=True)
     return found[:kept] + [pair for pair in found[kept:] if pair[1] in linked] if linked else found[:kept]
 
@@ -339,18 +327,6 @@ def _least_costs(rated: list[tuple[float, str]], most: int) -> _Stretch:
     return _Stretch(tuple(best), tuple(best.values()), {word: k for k, word in enumerate(best)}, "".join(best))
 
 
-def _said_again(joined: str, said: str) -> dict[int, float]:
-    """By how much unlikelier words are, by their places, that have characters of what was said at theirs."""
-    size, same = len(said), []
-    for place, c in enumerate(said):
-        at = joined.find(c)
-        while at >= 0:
-            if at % size == place:
-                same.append(at // size)
-            at = joined.find(c, at + 1)
-    return {k: _RELUCTANCE * same.count(k) for k in same}
-
-
 class _Beam:
     """The best ways that reach a place, best first.
 
@@ -369,7 +345,7 @@ class _Beam:
         Of the words that follow none of the ways better than by themselves, only the best could go on.
         """
         known = stretch.places.keys()
-        ends = {word: _FLUENCY * follow_bonus(word, self._next) for word in known & self._before}
+        ends = {word: _FLUENCY * words_after(word).get(self._next, 0.0) for word in known & self._before}
         linked = set(ends)
         for _, _, after in here:
             if after:
@@ -423,10 +399,10 @@ def _words_before() -> dict[str, frozenset[str]]:
     return {two: frozenset(ones) for two, ones in found.items()}
 
 
-_AFTER: dict[str, dict[str, float]] = {}  # what `_words_after` gave for words that are in the table
+_AFTER: dict[str, dict[str, float]] = {}  # what `words_after` gave for words that are in the table
 
 
-def _words_after(word: str) -> dict[str, float]:
+def words_after(word: str) -> dict[str, float]:
     """By how much, in logs, words are likelier after this one than by themselves."""
     found = _AFTER.get(word)
     if found is None:
@@ -440,8 +416,3 @@ def _words_after(word: str) -> dict[str, float]:
             for two, n in _FOLLOWER.findall(rest)
         }
     return found
-
-
-def follow_bonus(one: str, two: str) -> float:
-    """By how much, in logs, a word is likelier after another one than by itself."""
-    return _words_after(one).get(two, 0.0)

@@ -17,9 +17,11 @@ from unswayed.base.seeds import Stream
 from unswayed.base.values import Json
 from unswayed.vary import people as profiles
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
+from unswayed.vary.sentence import capital
 from unswayed.vary.speech import HardWords, mishearing_chance, noted_change, other_digit, word_hardness
 from unswayed.vary.speech._english_lattice import lattice
 from unswayed.vary.spoken._speako import CODES, LETTERS, sound_of
+from unswayed.vary.words import draw_key
 
 PIECE = re.compile(r"[$£€]?\d+(?:[.,:]\d+)*(?:%|['’]?[^\W\d_]+)?|[^\W_]+(?:['’][^\W_]+)*")
 _STOPS = frozenset(".?!")
@@ -104,8 +106,7 @@ class EnglishSpeaker:
                 heard = self._misheard(words, at, end, last, rng)
                 if heard is not None:
                     new[at] = " ".join([self._new_word(w, cased, rng) for w in heard])
-                    last = heard[-1] if heard else last
-                    at = end
+                    last, at = heard[-1] if heard else last, end
                     continue
                 end = at + 1
             short = CONTRACTED.get((word.low, words[end].low)) if end < n and regions[end] == regions[at] else None
@@ -116,7 +117,7 @@ class EnglishSpeaker:
                 gap = text[spans[at - 1][1] : spans[at][0]] if at else "."
                 new[at] = self._right(word, text[slice(*spans[at])], gap, cased, rng)
             if rng.random() < profile.stray * haste and regions[at] == 0:
-                new[at] += " " + capitalise_i(rng.weighted(list(profile.strays), list(profile.strays.values())))
+                new[at] += " " + capitalise_i(draw_key(profile.strays, rng))
             last, at = word.low, end
         return self._edits(text, spans, new, cased, rng)
 
@@ -143,7 +144,7 @@ class EnglishSpeaker:
                 return []
             swaps = profile.swaps.get(word.low)
             if swaps and rng.random() < profile.swapped:
-                return [rng.weighted(list(swaps), list(swaps.values()))]
+                return [draw_key(swaps, rng)]
             if not 0 <= word.rank < profiles.COMMON_RANK and rng.random() < profile.inflected:
                 forms = other_forms(word.low)
                 if forms:
@@ -153,29 +154,25 @@ class EnglishSpeaker:
         after = words[end].low if end < len(words) else ""
         each = round(profile.each) + (_SPLIT_COST if end == at + 1 else 0)
         level = rng.choice(profile.levels)
+        added_sums, added = self._added
         for _ in range(_MAX_TRIES):
-            made = self._lattice.draw_words(self._noisy(sound, level, rng), before, after, each, rng)
+            heard = []  # the sounds as they came through
+            more = added_sums[-1] * level if added else 0.0
+            for phone in sound:
+                sums, sounds = self._heard[phone]
+                drawn = rng.random()
+                if drawn < more:
+                    heard.append(added[bisect(added_sums, drawn / level)])
+                    drawn = rng.random()
+                if sounds and drawn < sums[-1] * level:
+                    heard.append(sounds[min(bisect(sums, drawn / level), len(sounds) - 1)])
+                else:
+                    heard.append(phone)
+            made = self._lattice.draw_words("".join(heard), before, after, each, rng)
             if made and " ".join(made) != said:
                 return made
             level = 1.25 * level + 0.1
         return None
-
-    def _noisy(self, sound: str, level: float, rng: Stream) -> str:
-        """The sounds as they were heard."""
-        heard = []
-        added_sums, added = self._added
-        more = added_sums[-1] * level if added else 0.0
-        for phone in sound:
-            sums, sounds = self._heard[phone]
-            drawn = rng.random()
-            if drawn < more:
-                heard.append(added[bisect(added_sums, drawn / level)])
-                drawn = rng.random()
-            if sounds and drawn < sums[-1] * level:
-                heard.append(sounds[min(bisect(sums, drawn / level), len(sounds) - 1)])
-            else:
-                heard.append(phone)
-        return "".join(heard)
 
     def _right(self, word: ReadWord, piece: str, gap: str, cased: bool, rng: Stream) -> str:
         """A word that was heard right after this gap, as the recogniser writes it."""
@@ -187,7 +184,7 @@ class EnglishSpeaker:
             return word.low if self.plain else piece
         if piece == word.low:
             raised = profiles.raisable(piece, word.rank) and rng.random() < writes.get("raised", 0.0)
-            return capitalise_word(piece) if raised else capitalise_i(piece)
+            return capital(piece) if raised else capitalise_i(piece)
         if gap != " " and find_mark(gap) in _STOPS and not (word.name or is_initials(piece)):
             return capitalise_i(word.low)
         kind = "initials_lowered" if is_initials(piece) else "name_lowered" if word.name else "common_lowered"
@@ -202,14 +199,14 @@ class EnglishSpeaker:
         if not cased:
             return word
         if word in words.names:
-            return capitalise_word(word)
+            return capital(word)
         if profiles.raisable(word, words.ranks.get(word, 0)) and rng.random() < writes.get("new_raised", 0.0):
-            return capitalise_word(word)
+            return capital(word)
         return capitalise_i(word)
 
     def _edits(self, text: str, spans: list[_Span], new: list[str], cased: bool, rng: Stream) -> list[Edit]:
         """Words and what stands between them, joined where they touch."""
-        edits: list[Edit] = []
+        parts: list[Edit] = []
         reached, wrote, stopped, whole = 0, False, True, False
         for (start, end), word in zip(spans, new, strict=True):
             gap = text[reached:start] if word and wrote else ""
@@ -220,17 +217,21 @@ class EnglishSpeaker:
             if gap:
                 stopped = gap[0] in _STOPS
             if word and stopped and cased and rng.random() < self.profile.writes.get("sentence", 0.0):
-                word = capitalise_word(word)
-            _add_edit(edits, text, reached, start, gap)
-            _add_edit(edits, text, start, end, word)
+                word = capital(word)
+            parts += [Edit(reached, start, gap), Edit(start, end, word)]
             reached, wrote, stopped, whole = end, wrote or bool(word), stopped and not word, bool(word)
-        _add_edit(edits, text, reached, len(text), self._mark("end" + find_mark(text[reached:]), rng))
-        return edits if wrote else []
+        parts.append(Edit(reached, len(text), self._mark("end" + find_mark(text[reached:]), rng)))
+        edits: list[Edit] = []
+        for start, end, new_text in parts if wrote else ():
+            if text[start:end] != new_text:
+                joined = edits.pop() if edits and edits[-1].end == start else Edit(start, start, "")
+                edits.append(Edit(joined.start, end, joined.new + new_text))
+        return edits
 
     def _mark(self, kind: str, rng: Stream) -> str:
         """What is written for a pause."""
         marks = self.profile.marks.get(kind)
-        return rng.weighted(list(marks), list(marks.values())) if marks and not self.plain else ""
+        return draw_key(marks, rng) if marks and not self.plain else ""
 
 
 @lru_cache(100_000)
@@ -253,17 +254,6 @@ def look_up_word(piece: str) -> ReadWord:
         sound = "" if low[0].isdigit() else sound_of(low)
     name = rank < 0 or base in words.names
     return ReadWord(low, profiles.word_class(low.lstrip("$£€") or low, rank), sound, name, rank)
-
-
-def _add_edit(edits: list[Edit], text: str, start: int, end: int, new: str) -> None:
-    """Adds an edit, joined to the one before where they touch."""
-    if text[start:end] == new:
-        return
-    if edits and edits[-1].end == start:
-        first = edits.pop()
-        edits.append(Edit(first.start, end, first.new + new))
-    else:
-        edits.append(Edit(start, end, new))
 
 
 def _sound_outcomes(heard: dict[str, float], name: str) -> tuple[list[float], list[str]]:
@@ -311,11 +301,6 @@ def rewrite_word(word: str, low: str) -> tuple[str, str] | None:
     return None
 
 
-def capitalise_word(word: str) -> str:
-    """The word with a capital, its other letters as they are."""
-    return word[:1].upper() + word[1:]
-
-
 def capitalise_i(word: str) -> str:
     """The word *I* and its contractions always have a capital."""
     return _CAPITAL_I.sub("I", word) if word[:1] == "i" and (word == "i" or word[1:2] == "'") else word
@@ -358,7 +343,13 @@ class English(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         if not PIECE.search(text.text):
             return None
-        edits = self._speaker(rng).say(text.text, text.marked, rng)
+        stream = rng.habit("who they are")
+        mark = stream.bits()
+        speaker = self._speakers.get(mark)
+        if speaker is None:
+            accent = self._accent or stream.choice(list(profiles.ACCENTS))
+            speaker = self._speakers[mark] = EnglishSpeaker(self._profile, accent, self._plain)
+        edits = speaker.say(text.text, text.marked, rng)
         if not edits:
             return UNALTERED
         if not text.keeps(edits):
@@ -367,13 +358,3 @@ class English(Operator):
                 kept += [edit] if text.keeps([*kept, edit]) else []
             edits = kept
         return noted_change(text.text, edits) if edits else None
-
-    def _speaker(self, rng: Stream) -> EnglishSpeaker:
-        """The speaker of this draw and their recogniser, made when first met."""
-        stream = rng.habit("who they are")
-        mark = stream.bits()
-        found = self._speakers.get(mark)
-        if found is None:
-            accent = self._accent or stream.choice(list(profiles.ACCENTS))
-            found = self._speakers[mark] = EnglishSpeaker(self._profile, accent, self._plain)
-        return found

@@ -17,6 +17,7 @@ from unswayed.vary.chinese import han, lexicon
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text
 from unswayed.vary.speech import HardWords, mishearing_chance, noted_change, other_digit, word_hardness
 from unswayed.vary.speech._mandarin_recogniser import NEUTRAL, Ear, SimulatedRecogniser, Syllable, pronounce_word
+from unswayed.vary.words import draw_key
 
 _HAN = "\u4e00-\u9fff"
 _FOREIGN = rf"(?:(?![{_HAN}])[^\W\d_])+"
@@ -64,18 +65,22 @@ class MandarinSpeaker:
 
     def say(self, text: str, rng: Stream) -> list[Edit]:
         """What the recogniser writes, as edits; none for a text without Chinese characters."""
-        writes = self.profile.writes
-        pieces = split_text(text, [way for way in other_writings(text) if rng.random() < writes.get(way.kind, 0.0)])
+        profile, ways = self.profile, other_writings(text)
+        pieces = split_text(text, [way for way in ways if rng.random() < profile.writes.get(way.kind, 0.0)])
         if not any(piece.kind == "word" for piece in pieces):
             return []
-        profile = self.profile
         pace = profiles.near_one(rng, profile.pace)
         runs = [list(run) for spoken, run in groupby(pieces, lambda piece: piece.kind == "word") if spoken]
         for run in runs:
             self._hear(run, runs[0][0].start + EARLY, pace, rng)
         for piece in pieces:
-            if piece.kind == "foreign":
-                self._hear_foreign(piece, rng)
+            if piece.kind == "foreign":  # announced as English, lost, or heard as the Chinese names of its letters
+                drawn, foreign = rng.habit(f"foreign\0{piece.text}").random(), profile.foreign
+                piece.new, piece.wrong = "英文" if drawn < foreign["english"] else "", True
+                if drawn >= foreign["english"] + foreign["lost"]:
+                    named = [LETTERS[c] for c in piece.text.lower()[:6] if c in LETTERS]
+                    heard = tuple(Syllable(plain, 1) for name in named for plain in name)
+                    piece.new = self.recogniser.misheard("", heard, "", "", rng)
             elif piece.kind == "number" and not piece.wrong and rng.random() < profile.digits * pace:
                 piece.new, piece.wrong = _mishear_number(piece.new, rng), True
         for clause in [clause for clause in split_clauses(pieces) if any(p.kind == "word" for p in clause)][1:]:
@@ -115,38 +120,21 @@ class MandarinSpeaker:
                 source = rng.habit(f"as\0{word}") if rng.random() < profile.same else rng
                 while end < n and run[end].end - run[at].start < _MAX_SYLLABLES and source.random() < profile.spread:
                     end += 1
-                self._mishear(run, at, end, source)
+                sounds = [pronounce_word(piece.text) for piece in run[at:end]]
+                if None not in sounds:  # other words are written, whose syllables may run together or come apart
+                    heard = [syllable for part in sounds if part for syllable in part]
+                    if len(heard) > 1 and source.random() < profile.shrink * (0.5 if len(heard) == 2 else 1.3):
+                        del heard[source.below(len(heard))]
+                    elif source.random() < profile.grow:
+                        place = source.below(len(heard) + 1)
+                        heard.insert(place, Syllable(source.choice(_EXTRA_SYLLABLES), NEUTRAL))
+                    said = "".join([piece.text for piece in run[at:end]])
+                    before, after = run[at - 1].text if at else "", run[end].text if end < n else ""
+                    new = self.recogniser.misheard(said, tuple(heard), before, after, source)
+                    _replace_pieces(run[at:end], new)
             elif rng.random() < profile.stray * pace:
                 run[at].new += rng.choice(_STRAY_WORDS)
             at = end
-
-    def _mishear(self, run: list[SpokenPiece], at: int, end: int, rng: Stream) -> None:
-        """Writes other words for some of a run, whose syllables may run together or come apart."""
-        said = "".join([piece.text for piece in run[at:end]])
-        sounds = [pronounce_word(piece.text) for piece in run[at:end]]
-        if None in sounds:
-            return
-        heard = [syllable for part in sounds if part for syllable in part]
-        before = run[at - 1].text if at else ""
-        after = run[end].text if end < len(run) else ""
-        if len(heard) > 1 and rng.random() < self.profile.shrink * (0.5 if len(heard) == 2 else 1.3):
-            del heard[rng.below(len(heard))]
-        elif rng.random() < self.profile.grow:
-            heard.insert(rng.below(len(heard) + 1), Syllable(rng.choice(_EXTRA_SYLLABLES), NEUTRAL))
-        _replace_pieces(run[at:end], self.recogniser.misheard(said, tuple(heard), before, after, rng))
-
-    def _hear_foreign(self, piece: SpokenPiece, rng: Stream) -> None:
-        """Latin words are announced as English, lost, or heard as the Chinese names of their letters."""
-        drawn, foreign = rng.habit(f"foreign\0{piece.text}").random(), self.profile.foreign
-        piece.wrong = True
-        if drawn < foreign["english"]:
-            piece.new = "英文"
-        elif drawn < foreign["english"] + foreign["lost"]:
-            piece.new = ""
-        else:
-            named = [LETTERS[c] for c in piece.text.lower()[:6] if c in LETTERS]
-            heard = tuple(Syllable(plain, 1) for name in named for plain in name)
-            piece.new = self.recogniser.misheard("", heard, "", "", rng) if heard else ""
 
     def _mark(self, pieces: list[SpokenPiece], rng: Stream) -> None:
         """Marks as the recogniser puts them: some lost, most others commas, and commas where there were none."""
@@ -154,16 +142,16 @@ class MandarinSpeaker:
         for i, piece in enumerate(pieces):
             if piece.kind == "mark":
                 kind = mark_class(piece.text)
-                mute = fresh or (kind == "other" and piece.text not in SPOKEN)
-                piece.new = "" if mute else piece.text
-                drawn = 1.0 if mute else rng.random()
-                for outcome, new in () if mute else (("lost", ""), ("comma", "，"), ("stop", "。")):
+                if fresh or (kind == "other" and piece.text not in SPOKEN):
+                    piece.new = ""
+                    continue
+                piece.new, drawn = piece.text, rng.random()
+                for outcome, new in (("lost", ""), ("comma", "，"), ("stop", "。")):
                     drawn -= profile.marks[kind][outcome]
                     if drawn < 0:
                         piece.new = new
                         break
-                if piece.new in _STRONG_MARKS:
-                    fresh = True
+                fresh = piece.new in _STRONG_MARKS
                 continue
             if not piece.new:
                 continue
@@ -171,8 +159,8 @@ class MandarinSpeaker:
             written += 1
             after = pieces[i + 1] if i + 1 < len(pieces) else None
             if after is not None and after.kind == "word" and piece.kind != "number":
-                beside = piece.wrong != after.wrong
-                if written > 1 and rng.random() < profile.commas["beside" if beside else "plain"]:
+                beside = "beside" if piece.wrong != after.wrong else "plain"
+                if written > 1 and rng.random() < profile.commas[beside]:
                     piece.new += "，"
                     written, fresh = 0, True
 
@@ -356,18 +344,14 @@ class Mandarin(Operator):
         self._speakers: dict[bytes, MandarinSpeaker] = {}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        edits = self._speaker(rng).say(text.text, rng)
-        if not edits:
-            return UNALTERED if any(map(han, text.text)) else None
-        return noted_change(text.text, edits)
-
-    def _speaker(self, rng: Stream) -> MandarinSpeaker:
-        """The speaker of this draw, made when first met."""
-        found = self._speakers.get(rng.person)
-        if found is None:
+        speaker = self._speakers.get(rng.person)
+        if speaker is None:  # each draw has one
             stream = rng.habit("who they are")
             stream.bits()  # not used any more; what follows it is
             shares = {name: group.share for name, group in profiles.GROUPS.items()}
-            group = self._accent or stream.weighted(list(shares), list(shares.values()))
-            found = self._speakers[rng.person] = MandarinSpeaker(profiles.new_speaker(self._people, group, stream))
-        return found
+            group = self._accent or draw_key(shares, stream)
+            speaker = self._speakers[rng.person] = MandarinSpeaker(profiles.new_speaker(self._people, group, stream))
+        edits = speaker.say(text.text, rng)
+        if not edits:
+            return UNALTERED if any(map(han, text.text)) else None
+        return noted_change(text.text, edits)

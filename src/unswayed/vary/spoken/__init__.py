@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar
@@ -12,7 +11,8 @@ from unswayed.base.seeds import Stream
 from unswayed.vary.english import BE, DO, HAVE, SHORT, Line, line_of
 from unswayed.vary.operator import Change, Operator, Text
 
-_AUXILIARY = BE | HAVE | DO
+_BE_OR_HAVE = BE | HAVE
+_PARTICIPLES = ("VBG", "VBN")
 _OBJECTS = frozenset(["me", "us", "it", "them", "him", "her", "you", "s"])
 _CLITICS = frozenset(["s", "m", "re", "ve"])  # as recognisers write *what's*: nothing is said before them
 _BETWEEN = frozenset(("PRP", "EX", "RB"))  # what may stand between auxiliary and participle
@@ -56,10 +56,8 @@ class VerbFiller(Operator):
 def _verbs(text: str, objects: bool) -> tuple[Verb, ...]:
     """The verbs of a text, auxiliaries last."""
     line = line_of(text)
-    words = line.lowers
-    return tuple(
-        [(*line.stretch(first, end), words[first], words[end - 1]) for first, end in verb_phrases(line, objects)]
-    )
+    words, found = line.lowers, verb_phrases(line, objects)
+    return tuple([(*line.stretch(first, end), words[first], words[end - 1]) for first, end in found])
 
 
 def verb_phrases(line: Line, objects: bool = False) -> list[tuple[int, int]]:
@@ -69,7 +67,14 @@ def verb_phrases(line: Line, objects: bool = False) -> list[tuple[int, int]]:
     """
     words, tags = line.lowers, line.tags
     verbs = [i for i, tag in enumerate(tags) if tag in _VERBS]
-    helping = [i for i, main in pairwise(verbs) if words[i] in _AUXILIARY and _helps(words, tags, i, main)]
+    helping = []  # forms of *be*, *have* and *do* that are auxiliaries of the verb that follows, as in *does it stop*
+    for i, main in pairwise(verbs):
+        if words[i] in DO:
+            helps = tags[main] == "VB" and tags[main - 1] not in ("TO", "W")
+        else:
+            helps = words[i] in _BE_OR_HAVE and tags[main] in _PARTICIPLES and _BETWEEN.issuperset(tags[i + 1 : main])
+        if helps:
+            helping.append(i)
     if helping:
         verbs = [i for i in verbs if i not in helping] + helping
     found = []
@@ -88,10 +93,3 @@ def verb_phrases(line: Line, objects: bool = False) -> list[tuple[int, int]]:
                 end -= 1
         found.append((i - (i > 0 and verb in _CLITICS), end))
     return found
-
-
-def _helps(words: Sequence[str], tags: Sequence[str], i: int, main: int) -> bool:
-    """Is this form of *be*, *have* or *do* the auxiliary of the verb that follows, as in *does it stop*?"""
-    if words[i] in DO:
-        return tags[main] == "VB" and tags[main - 1] not in ("TO", "W")
-    return tags[main] in ("VBG", "VBN") and _BETWEEN.issuperset(tags[i + 1 : main])

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib.resources import files
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -403,9 +403,7 @@ def _bits(sounds: Sequence[str]) -> Array:
 def unlike_edits(sound: str, other: str) -> int:
     """How many of the fewest edits from one sound to another are not between like sounds, at the least."""
     drops = [_STEP + 1, *(_GAPS[phone] for phone in sound[1:])]
-    costs = [0]
-    for drop in drops[: len(sound)]:
-        costs.append(costs[-1] + drop)
+    costs = list(accumulate(drops[: len(sound)], initial=0))
     for j, phone in enumerate(other):
         add, changes = _GAPS[phone] if j else _STEP + 1, _CHANGES[phone]
         diagonal, costs[0] = costs[0], costs[0] + add

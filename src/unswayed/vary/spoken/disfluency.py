@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
 from typing import NamedTuple
 
 import msgspec
@@ -69,8 +68,7 @@ class Disfluency(Operator):
     @classmethod
     def pinned(cls, params: dict[str, Json]) -> dict[str, Json]:
         """An id of the profile, which may change under the same name."""
-        found = disfluencies(str(params["profile"]))
-        return {"profile_id": content_id(msgspec.json.encode(found).decode())}
+        return {"profile_id": content_id(msgspec.json.encode(disfluencies(str(params["profile"]))).decode())}
 
     def take_pool(self, examples: Sequence[Example]) -> None:
         self._pool = PhrasePool(t for e in examples for t in e.inputs.values() if isinstance(t, str))
@@ -195,41 +193,40 @@ class Disfluency(Operator):
         return Change((Edit(start, start, f"{filler} "),), f"a hesitation: “{filler}”")
 
     def _site(self, said: _Speech, late: bool = False) -> tuple[Phrase, str] | None:
-        """A phrase of the text that is repaired, and a wrong one like it."""
+        """A phrase of the text that is repaired, and a wrong one like it.
+
+        The wrong one is from the example's own texts, from texts on the same topic, or from any.
+        """
         text, words, rng = said.text, said.words, said.rng
         found = [p for p in phrases(text.text) if not text.inside(words[p.first].start)]
         if late:
-            found = [p for p in found if p.first > 0 and p.end < len(words)]
-            spans = [(words[p.first].start, words[p.end - 1].end) for p in found]
-            free = [not any(a < end and start < b for a, b in text.marked) for start, end in spans]
-            found = list(compress(found, free))
+            found = [
+                p
+                for p in found
+                if p.first > 0
+                and p.end < len(words)
+                and not any(a < words[p.end - 1].end and words[p.first].start < b for a, b in text.marked)
+            ]
+        here = text.text.lower()
         while found:
             phrase = rng.weighted(found, [self._rates.sites[p.kind] + 1e-6 for p in found])
             found.remove(phrase)
-            wrong = self._wrong(phrase, said)
-            if wrong:
-                return phrase, wrong
+            length = int(draw_key(self._rates.lengths.get(phrase.kind, {"1": 1}), rng))
+            own = set(phrase.said.lower().split())
+            others = [p for other in text.others for p in phrases(other) if p.kind == phrase.kind]
+            best: list[Phrase] = []
+            for group in (others, *self._pool.like(phrase, said.near)):
+                some = [rng.choice(group) for _ in range(_MAX_PHRASES)] if len(group) > _MAX_PHRASES else group
+                fit = [p for p in some if not own.intersection(p.said.lower().split()) and p.said.lower() not in here]
+                as_long = [p for p in fit if p.end - p.first == length]
+                best = as_long or best or fit
+                if as_long:
+                    break
+            if best:
+                wrong = rng.choice(best)
+                begins = wrong.first == 0 and wrong.kind != "name"  # with a capital that is no name's
+                return phrase, wrong.said.lower() if begins or text.text.islower() else wrong.said
         return None
-
-    def _wrong(self, phrase: Phrase, said: _Speech) -> str:
-        """Another phrase like this one: from the example's own texts, from texts on the same topic, from any."""
-        length = int(draw_key(self._rates.lengths.get(phrase.kind, {"1": 1}), said.rng))
-        own = phrase.said.lower().split()
-        here = said.text.text.lower()
-        groups = [[p for other in said.text.others for p in phrases(other) if p.kind == phrase.kind]]
-        best: list[Phrase] = []
-        for group in (*groups, *self._pool.like(phrase, said.near)):
-            some = [said.rng.choice(group) for _ in range(_MAX_PHRASES)] if len(group) > _MAX_PHRASES else group
-            fit = [p for p in some if not set(p.said.lower().split()) & set(own) and p.said.lower() not in here]
-            as_long = [p for p in fit if p.end - p.first == length]
-            best = as_long or best or fit
-            if as_long:
-                break
-        if not best:
-            return ""
-        wrong = said.rng.choice(best)
-        begins = wrong.first == 0 and wrong.kind != "name"  # with a capital that is no name's
-        return wrong.said.lower() if begins or said.text.text.islower() else wrong.said
 
 
 def _beginning(text: str, length: int) -> str:

@@ -57,8 +57,13 @@ class Speako(Operator):
                 return None
             found = rng.choice(others)
             new, distance = self._nearest(found.word)
-        old = text.text[found.start : found.end]
-        new = _in_case_of(old, new or "", text.text)
+        old, new = text.text[found.start : found.end], new or ""
+        if (new == "i" or new.startswith("i'")) and text.text != text.text.lower():
+            new = "I" + new[1:]  # always a capital where the text has any
+        if old != "I":
+            new = cased(new, old)
+        elif text.text.startswith(old):
+            new = new.capitalize()
         return Change((Edit(found.start, found.end, new),), f"{old}→{new} (sounds alike, distance {distance})")
 
     def _nearest(self, word: str) -> tuple[str | None, int]:
@@ -85,24 +90,8 @@ def _word_at(text: Text, place: int) -> WordPlace | None:
     word = text.text[start:end].lower()
     if word in _CLITICS and (place or token[0] in "'’"):
         return None
-    if not (word.isascii() and word.isalpha()):
-        word = _plain(word)
+    if not (word.isascii() and word.isalpha()):  # without accents and hyphens, its apostrophes kept
+        parts = [letters_of(part) for part in re.split("['’]", word)]
+        latin = sum(map(len, parts)) >= sum(c.isalpha() for c in word)
+        word = "'".join(parts) if _WORD.fullmatch(word) and latin and all(parts) else ""
     return WordPlace(start, end, word) if 0 < len(word) <= _MAX_WORD else None
-
-
-def _plain(word: str) -> str:
-    """The word without accents and hyphens, its apostrophes kept; "" if it isn't one of Latin letters."""
-    if not _WORD.fullmatch(word):
-        return ""
-    parts = [letters_of(part) for part in re.split("['’]", word)]
-    whole = sum(map(len, parts)) >= sum(c.isalpha() for c in word)  # else a letter was not Latin
-    return "'".join(parts) if whole and all(parts) else ""
-
-
-def _in_case_of(old: str, new: str, text: str) -> str:
-    """The new word in the old one's case; *I* is always a capital where the text has any."""
-    if (new == "i" or new.startswith("i'")) and text != text.lower():
-        new = "I" + new[1:]
-    if old == "I":
-        return new.capitalize() if text.startswith(old) else new
-    return cased(new, old)

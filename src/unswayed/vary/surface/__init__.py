@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import ClassVar
@@ -77,15 +76,9 @@ def noted(text: str, edits: Sequence[Edit]) -> str:
     return ", ".join(said).replace("\n", "␊") + more
 
 
-class Fixed:
-    """The stretches of a text that have a form of their own, such as addresses and decimal numbers."""
-
-    def __init__(self, text: str) -> None:
-        self._spans = [match.span() for match in _FIXED.finditer(text[:LONGEST])]
-
-    def __contains__(self, at: int) -> bool:
-        before = bisect_right(self._spans, (at, LONGEST)) - 1
-        return before >= 0 and at < self._spans[before][1]
+def fixed_places(text: str) -> set[int]:
+    """The places of a text inside what has a form of its own, such as addresses and decimal numbers."""
+    return {at for match in _FIXED.finditer(text[:LONGEST]) for at in range(*match.span())}
 
 
 def joined(text: str, at: int) -> bool:

@@ -9,10 +9,11 @@ from functools import cache
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Change, Operator, Text
-from unswayed.vary.surface import DATA, LONGEST, Fixed, base, in_name, noted
+from unswayed.vary.surface import DATA, LONGEST, base, fixed_places, in_name, noted
 from unswayed.vary.words import cased, checked_rate, some
 
 _FILES = DATA / "abbreviations"
+_LANGUAGES = {file.name[:-5] for file in _FILES.iterdir() if file.name.endswith(".toml")}
 _UNSPACED = ("zh", "ja")
 
 
@@ -24,10 +25,7 @@ class Abbreviation(Operator):
     """
 
     version = 2
-    languages = (
-        "en",
-        *sorted(file.name[:-5] for file in _FILES.iterdir() if file.name.endswith(".toml") and file.name != "en.toml"),
-    )
+    languages = ("en", *sorted(_LANGUAGES - {"en"}))
     presets = ("surface",)
     example = ("please call me tomorrow before you leave", "please call me tomorrow b4 you leave")
 
@@ -37,15 +35,16 @@ class Abbreviation(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         short, pattern = _short_forms(base(text.language))
         written = text.text[:LONGEST]
-        fixed = Fixed(written)
+        fixed = fixed_places(written)
         nouns = base(text.language) == "de"  # which have capitals, as names have elsewhere
-        found = [
+        places = [
             match
             for match in pattern.finditer(written)
-            if match.start() not in fixed and (nouns or match[0].isupper() or not in_name(written, match))
+            if match.start() not in fixed
+            and (nouns or match[0].isupper() or not in_name(written, match))
+            # a labelled phrase keeps its words, of which the label has a number
+            and (" " not in match[0] or not text.labelled(match.start()))
         ]
-        # a labelled phrase keeps its words, of which the label has a number
-        places = [match for match in found if " " not in match[0] or not text.labelled(match.start())]
         edits = []
         for place in some(places, self.rate, rng):
             word = " ".join(place[0].lower().replace("’", "'").split())

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Text
-from unswayed.vary.surface import LONGEST, Fixed, SurfaceOperator, base
+from unswayed.vary.surface import LONGEST, SurfaceOperator, base, fixed_places
 
 _CLUSTER = re.compile(
     "[A-Za-z\u00c0-\u024f\u1e00-\u1fff\u0370-\u03ff\u0400-\u04ff\u0590-\u05ff\u0600-\u06ff\u0900-\u097f]"
@@ -63,18 +63,19 @@ class Accents(SurfaceOperator):
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written, language = text.text[:LONGEST], base(text.language)
         language = "nb" if language == "no" else language
-        fixed = Fixed(written)
+        fixed = fixed_places(written)
         places = []
         for match in _CLUSTER.finditer(written):
             if match[0].isascii() or match.start() in fixed:
                 continue
-            ends = not written[match.end() : match.end() + 1].isalnum()
-            new = _spelled(match[0], language, ends) if kind == "spelled" else plain(match[0], language)
+            before, after = written[max(0, match.start() - 1) : match.start()], written[match.end() : match.end() + 1]
+            whole, new = unicodedata.normalize("NFC", match[0]), plain(match[0], language)
+            if kind == "spelled" and not after.isalnum() and whole.lower() in _FINAL.get(language, ()):
+                new = f"{unicodedata.normalize('NFD', whole)[0]}'"
+            elif kind == "spelled":
+                new = _SPELLED.get(language, {}).get(whole.lower())
+                new = new.capitalize() if new and whole.isupper() else new
             if new is not None and new != match[0]:
-                after, before = (
-                    written[match.end() : match.end() + 1],
-                    written[max(0, match.start() - 1) : match.start()],
-                )
                 capitals = after.isupper() or (before.isupper() and not after.islower())
                 capitals = capitals and len(new) > 1 and match[0].isupper()
                 places.append([Edit(match.start(), match.end(), new.upper() if capitals else new)])
@@ -95,11 +96,3 @@ def plain(letter: str, language: str) -> str | None:
     if bare.lower() in _PLAIN:  # ǿ
         bare = _PLAIN[bare.lower()]
     return bare or None
-
-
-def _spelled(letter: str, language: str, ends: bool) -> str | None:
-    whole = unicodedata.normalize("NFC", letter)
-    if ends and whole.lower() in _FINAL.get(language, ()):
-        return f"{unicodedata.normalize('NFD', whole)[0]}'"
-    known = _SPELLED.get(language, {}).get(whole.lower())
-    return known.capitalize() if known and whole.isupper() else known

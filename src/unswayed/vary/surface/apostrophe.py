@@ -7,7 +7,7 @@ import re
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Text
-from unswayed.vary.surface import LONGEST, Fixed, SurfaceOperator, another_word, base
+from unswayed.vary.surface import LONGEST, SurfaceOperator, another_word, base, fixed_places
 
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’ʼ`´](?=[^\W\d_])")
 _SIGNS = {"curly": "’", "straight": "'", "backtick": "`", "acute": "´"}
@@ -36,17 +36,19 @@ class Apostrophe(SurfaceOperator):
 
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written = text.text[:LONGEST]
-        fixed = Fixed(written)
+        fixed = fixed_places(written)
         places = [m.start() for m in _APOSTROPHE.finditer(written) if m.start() not in fixed]
-        if kind == "dropped":
-            return [[Edit(at, at + 1, "")] for at in places if _drops(written, at, base(text.language))]
-        return [[Edit(at, at + 1, _SIGNS[kind])] for at in places if written[at] != _SIGNS[kind]]
-
-
-def _drops(text: str, at: int, language: str) -> bool:
-    before, after = _BEFORE.search(text[max(0, at - 40) : at]), _AFTER.search(text[at + 1 : at + 41])
-    if before is None or after is None:
-        return False
-    if language in _ELIDED:
-        return before[0].lower() in _ELIDED[language] and len(after[0]) > 2
-    return not another_word(before[0] + after[0], language)
+        if kind != "dropped":
+            return [[Edit(at, at + 1, _SIGNS[kind])] for at in places if written[at] != _SIGNS[kind]]
+        language, dropped = base(text.language), []
+        elided = _ELIDED.get(language)
+        for at in places:
+            before, after = _BEFORE.search(written[max(0, at - 40) : at]), _AFTER.search(written[at + 1 : at + 41])
+            if before is None or after is None:
+                continue
+            if elided:
+                drops = before[0].lower() in elided and len(after[0]) > 2
+            else:
+                drops = not another_word(before[0] + after[0], language)
+            dropped += [[Edit(at, at + 1, "")]] if drops else []
+        return dropped

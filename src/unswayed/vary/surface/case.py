@@ -43,7 +43,14 @@ class Case(SurfaceOperator):
             before = written[max(0, at - 8) : at]
             begins = not any(c.isalnum() for c in before) if at < 8 else _BEGINS.search(before) is not None
             inner = before[-1:].isdigit() or (before[-1:] == "(" and before[-2:-1].isalnum())  # 17th, table(s)
-            new = _written(word[0], "lower" if kind == "title" and inner else kind, language, begins)
+            new = lower(word[0], language)
+            if kind == "upper":
+                new = [upper(c, language) for c in word[0]]
+            elif kind == "sentence" and language == "en" and re.fullmatch(r"I(?:['’]\w+)?", word[0]):
+                new = [word[0][0], *lower(word[0][1:], language)]
+            elif (kind == "title" and not inner) or (kind == "sentence" and begins):
+                head = 2 if language == "nl" and word[0][:2].lower() == "ij" else 1
+                new[:head] = ["İ" if language in _TURKIC and c == "i" else c.title() for c in word[0][:head]]
             # one edit a character, so that labels may begin and end anywhere
             edits = [Edit(at + i, at + i + 1, c) for i, c in enumerate(new) if c != word[0][i]]
             places += [edits] if edits else []
@@ -51,19 +58,6 @@ class Case(SurfaceOperator):
 
     def note(self, kind: str, text: str, edits: Sequence[Edit]) -> str:
         return f"{kind} case"
-
-
-def _written(word: str, kind: str, language: str, first: bool) -> list[str]:
-    """What each character of the word becomes."""
-    if kind == "upper":
-        return [upper(c, language) for c in word]
-    if kind == "sentence" and language == "en" and re.fullmatch(r"I(?:['’]\w+)?", word):
-        return [word[0], *lower(word[1:], language)]
-    small = lower(word, language)
-    if kind == "title" or (kind == "sentence" and first):
-        head = 2 if language == "nl" and word[:2].lower() == "ij" else 1
-        return ["İ" if language in _TURKIC and c == "i" else c.title() for c in word[:head]] + small[head:]
-    return small
 
 
 def upper(c: str, language: str) -> str:
@@ -82,8 +76,3 @@ def lower(word: str, language: str) -> list[str]:
         word = word.replace("I", "ı").replace("İ", "i")
     small = word.lower()
     return list(small) if len(small) == len(word) else [c.lower() for c in word]
-
-
-def _edits(start: int, old: str, new: list[str]) -> list[Edit]:
-    """One edit a character, so that labels may begin and end anywhere."""
-    return [Edit(start + i, start + i + 1, c) for i, c in enumerate(new) if c != old[i]]

@@ -53,14 +53,9 @@ class Emoji(SurfaceOperator):
         if kind == "replaced":
             known = [span for span in sorted(found) if written[slice(*span)] in _OTHERS]
             return [[Edit(start, end, rng.choice(_OTHERS[written[start:end]]))] for start, end in known]
-        words = re.findall(r"\w+", written)
-        return [[_removed(written, *span)] for span in sorted(found)] if len(words) >= 2 else []
-
-
-def _removed(text: str, start: int, end: int) -> Edit:
-    """The emoji goes with one of the spaces around it."""
-    if text[start - 1 : start] == " " and text[end : end + 1] in ("", " "):
-        start -= 1
-    elif start == 0 and text[end : end + 1] == " ":
-        end += 1
-    return Edit(start, end, "")
+        places = []
+        for start, end in sorted(found) if len(re.findall(r"\w+", written)) >= 2 else ():
+            # the emoji goes with one of the spaces around it
+            before, after = written[start - 1 : start] == " ", written[end : end + 1]
+            places.append([Edit(start - (before and after in ("", " ")), end + (start == 0 and after == " "), "")])
+        return places

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from unswayed.base.edits import Edit, OneEach
 from unswayed.base.seeds import Stream, Streams, below
 from unswayed.vary.operator import Change, Operator, SingleEdits, Text, Texts
-from unswayed.vary.surface import CYRILLIC, LATIN, LONGEST, Fixed, another_word, base, joined, noted
+from unswayed.vary.surface import CYRILLIC, LATIN, LONGEST, another_word, base, fixed_places, joined, noted
 from unswayed.vary.words import checked_rate, some
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    _Ints = NDArray[np.int64]
 
 # No digit for a digit and no common letter for a letter alone: the text must stay readable as what it was.
 _LATIN = {
@@ -108,21 +110,6 @@ def _tokens_in(language: str) -> _TokenNumbers:
     return _TokenNumbers(language)
 
 
-class _TokenPlaces(NamedTuple):
-    """The places in the tokens of all texts of a block, and which numbers they have if all are counted.
-
-    For each token, its places, the number of its first place, and where it begins in its text. For each text, the
-    number of its first place, and how many it has. The last token is of none: it has a place where nothing is read.
-    """
-
-    places: list[tuple[_Misreading, ...]]
-    tokens: NDArray[np.int64]
-    begins: NDArray[np.int64]
-    shifts: NDArray[np.int64]
-    firsts: NDArray[np.int64]
-    counts: NDArray[np.uint64]
-
-
 class Ocr(Operator):
     """Takes characters for others of the same shape, as a scanner does: *rn* for *m*, *0* for *O*, 末 for 未.
 
@@ -181,8 +168,13 @@ def _split(text: str) -> list[str]:
     return [text] if "<" in text else text.split(" ")
 
 
-def _find_places(texts: Texts) -> _TokenPlaces:
-    """The places of each text. One without any has a place where nothing can be read."""
+def _find_places(texts: Texts) -> tuple[list[tuple[_Misreading, ...]], _Ints, _Ints, _Ints, _Ints, NDArray[np.uint64]]:
+    """The places in the tokens of all texts of a block, and which numbers they have if all are counted.
+
+    First the places by the number of a token. For each token, its number, the number of its first place, and where it
+    begins in its text. For each text, the number of its first place, and how many it has. The last token is of none: it
+    has a place where nothing is read, which is also that of a text without any.
+    """
     import numpy as np
 
     joined, known = " ".join(texts.strings), _tokens_in(texts.language)
@@ -202,7 +194,7 @@ def _find_places(texts: Texts) -> _TokenPlaces:
     counts = np.diff(ends)
     shifts = np.append(starts - np.repeat(starts[first], sizes), 0)
     firsts = np.where(counts > 0, ends[:-1], begins[-1])
-    return _TokenPlaces(known.places, numbers, begins, shifts, firsts, counts.astype(np.uint64))
+    return known.places, numbers, begins, shifts, firsts, counts.astype(np.uint64)
 
 
 def _doubtful(texts: Texts) -> list[int]:
@@ -214,7 +206,7 @@ def _doubtful(texts: Texts) -> list[int]:
 
 
 def _places(text: str, language: str) -> Iterator[_Misreading]:
-    main, fixed = base(language), Fixed(text)
+    main, fixed = base(language), fixed_places(text)
     shapes = {"zh": _ZH, "ja": _JA, "el": _GREEK}.get(main, _CYRILLIC if main in CYRILLIC else _LATIN)
     for word in _WORD.finditer(text):
         at, end = word.span()

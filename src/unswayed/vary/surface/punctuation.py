@@ -7,7 +7,7 @@ import re
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Text
-from unswayed.vary.surface import LONGEST, Fixed, SurfaceOperator, base
+from unswayed.vary.surface import LONGEST, SurfaceOperator, base, fixed_places
 
 _MARK = re.compile(r"[.,;:!?…。，、；：！？،؛؟।¿¡]+")
 _NEAR = 16  # characters around a mark that are looked at
@@ -37,15 +37,25 @@ class Punctuation(SurfaceOperator):
     example = ("Hello, is the shop open today?", "Hello, is the shop open today??")
 
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
-        written = text.text[:LONGEST]
-        fixed = Fixed(written)
+        written, language = text.text[:LONGEST], base(text.language)
+        fixed = fixed_places(written)
         places = []
         for mark in _MARK.finditer(written):
             if mark.start() in fixed or not _free(written, mark) or text.labelled(mark.start()):
                 continue
-            edit = _edit(kind, written, mark, base(text.language), rng)
-            if edit is not None:
-                places.append([edit])
+            start, end, one = mark.start(), mark.end(), mark[0][0]
+            # a token, as in CoNLL files; or after a no-break space, as in French
+            alone = written[start - 1 : start].isspace() and written[end : end + 1] in ("", " ")
+            if kind == "dropped":
+                gap = written[start - 1 : start].isalnum() and written[end : end + 1].isalnum()
+                places.append([Edit(start - alone, end, " " if gap else "")])
+            elif kind == "doubled":
+                places += [[Edit(start, end, mark[0] + one)]] if len(mark[0]) < 3 and one not in "¿¡" else []
+            elif one not in ",;:" or language == "el" or written[end : end + _NEAR].strip():
+                others = ("?", ";;") if language == "el" and mark[0] == ";" else _OTHER.get(mark[0], ())
+                if others:
+                    others = tuple(other.strip() for other in others) if alone else others
+                    places.append([Edit(start, end, rng.choice(others))])
         return places
 
 
@@ -63,22 +73,3 @@ def _free(text: str, mark: re.Match[str]) -> bool:
         return False
     smiley = mark[0] in ":;" and re.match(r"\s?[()DPpO/\\|*]", after)
     return not smiley and not (mark[0] == "." and after.strip() and _SHORT_FORM.search(before))
-
-
-def _edit(kind: str, text: str, mark: re.Match[str], language: str, rng: Stream) -> Edit | None:
-    start, end, one = mark.start(), mark.end(), mark[0][0]
-    # a token, as in CoNLL files; or after a no-break space, as in French
-    alone = text[start - 1 : start].isspace() and text[end : end + 1] in ("", " ")
-    if kind == "dropped":
-        if alone:
-            return Edit(start - 1, end, "")
-        gap = text[start - 1 : start].isalnum() and text[end : end + 1].isalnum()
-        return Edit(start, end, " " if gap else "")
-    if kind == "doubled":
-        return Edit(start, end, mark[0] + one) if len(mark[0]) < 3 and one not in "¿¡" else None
-    others = ("?", ";;") if language == "el" and mark[0] == ";" else _OTHER.get(mark[0], ())
-    if alone:
-        others = tuple(other.strip() for other in others)
-    if one in ",;:" and language != "el" and not text[end : end + _NEAR].strip():
-        return None
-    return Edit(start, end, rng.choice(others)) if others else None

@@ -8,7 +8,7 @@ import unicodedata
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Change, Operator, Text
-from unswayed.vary.surface import CYRILLIC, LATIN, LONGEST, Fixed, in_name, joined, noted
+from unswayed.vary.surface import CYRILLIC, LATIN, LONGEST, fixed_places, in_name, joined, noted
 from unswayed.vary.words import checked_rate, some
 
 _WORD = re.compile(r"(?<!['’])[^\W\d_]{2,}(?!['’])")
@@ -39,27 +39,23 @@ class Repeat(Operator):
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         written = text.text[:LONGEST]
-        fixed = Fixed(written)
+        fixed = fixed_places(written)
         places = []
         for word in _WORD.finditer(written):
-            short = len(word[0]) < _SHORTEST and word[0].lower() not in _STRESSED and word[0] < "\u0590"
-            at = None if short or word.start() in fixed or in_name(written, word) else _held(word[0])
-            if at is not None and not joined(written, word.start() + at + 1):
-                places.append(word.start() + at)
+            lower = word[0].lower()
+            short = len(word[0]) < _SHORTEST and lower not in _STRESSED and word[0] < "\u0590"
+            if short or word.start() in fixed or in_name(written, word):
+                continue
+            bare = "".join(unicodedata.normalize("NFD", c)[0] for c in lower)
+            small = bare if len(lower) == len(word[0]) else word[0]
+            # the last letter is held if it can be, else the last vowel
+            held = len(small) - 1
+            if small[held] not in _VOWELS + _HELD_LAST + _LONG:
+                held = max(small.rfind(c) for c in _VOWELS + _LONG)
+            if held >= 0 and not joined(written, word.start() + held + 1):
+                places.append(word.start() + held)
         edits = tuple(
             Edit(at, at + 1, written[at] + written[at].lower() * (2 + rng.below(3)))
             for at in some(places, self.rate, rng)
         )
         return Change(edits, noted(written, edits)) if edits and text.keeps(edits) else None
-
-
-def _held(word: str) -> int | None:
-    """The place of the letter that is held: the last if it can be held, else the last vowel."""
-    small = (
-        "".join(unicodedata.normalize("NFD", c)[0] for c in word.lower()) if len(word.lower()) == len(word) else word
-    )
-    last = len(small) - 1
-    if small[last] in _VOWELS or small[last] in _HELD_LAST or small[last] in _LONG:
-        return last
-    found = max(small.rfind(c) for c in _VOWELS + _LONG)
-    return found if found >= 0 else None

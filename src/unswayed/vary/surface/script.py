@@ -8,7 +8,7 @@ import unicodedata
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Text
-from unswayed.vary.surface import LONGEST, Fixed, SurfaceOperator, base
+from unswayed.vary.surface import LONGEST, SurfaceOperator, base, fixed_places
 
 _RUN = re.compile(r"[!-~]+|[\uff01-\uff5e]+|[\u30a1-\u30fc]+|[\uff65-\uff9f]+|[、。「」]+")
 _FULL = {chr(c): chr(c + 0xFEE0) for c in range(0x21, 0x7F)}
@@ -34,7 +34,7 @@ class Script(SurfaceOperator):
 
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written, language = text.text[:LONGEST], base(text.language)
-        fixed = Fixed(written)
+        fixed = fixed_places(written)
         wide = language in ("zh", "ja", "ko")
         pattern = _RUN if wide else _DIGITS
         if wide == (kind == "digits"):
@@ -44,9 +44,14 @@ class Script(SurfaceOperator):
             # a number with marks keeps its width, as 3.14 does; digits of another script keep the marks
             if wide and run.start() in fixed:
                 continue
-            new = [_wide(c, kind, language) for c in run[0]] if wide else _digits(run[0], language)
-            changed = [(run.start() + i, c) for i, c in enumerate(new) if c is not None and c != run[0][i]]
-            places.append([Edit(at, at + 1, c) for at, c in changed])
+            edits = []
+            for at, c in enumerate(run[0], run.start()):
+                new = _wide(c, kind, language) if wide else c
+                if not wide and c.isdecimal():
+                    new = chr(ord(_ZEROS[language]) + int(c)) if run[0][0].isascii() else str(int(c))
+                if new is not None and new != c:
+                    edits.append(Edit(at, at + 1, new))
+            places.append(edits)
         return [edits for edits in (_in_pairs(places, written) if wide else places) if edits]
 
 
@@ -88,9 +93,3 @@ def _wide(c: str, kind: str, language: str) -> str | None:
         if parts[0] in _KANA:
             return _KANA[parts[0]] + "".join(_MARKS[mark] for mark in parts[1:])
     return None
-
-
-def _digits(run: str, language: str) -> list[str]:
-    zero = ord(_ZEROS[language])
-    to_own = run[0].isascii()
-    return [c if not c.isdecimal() else chr(zero + int(c)) if to_own else str(int(c)) for c in run]

@@ -7,7 +7,7 @@ import re
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Text
-from unswayed.vary.surface import LONGEST, Fixed, SurfaceOperator, another_word, joined
+from unswayed.vary.surface import LONGEST, SurfaceOperator, another_word, fixed_places, joined
 
 _SPACE = re.compile(r"(?<=\S) (?=\S)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -32,30 +32,30 @@ class Spaces(SurfaceOperator):
 
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written = text.text[:LONGEST]
-        fixed = Fixed(written)
+        fixed = fixed_places(written)
         if kind == "inside":
             places = _within(written, fixed, text.language)
             return [[Edit(at, at, " ")] for at in places if not text.labelled(at)]
         places = [match.start() for match in _SPACE.finditer(written)]
         if kind == "doubled":
             return [[Edit(at, at + 1, "  ")] for at in places]
-        return [[Edit(at, at + 1, "")] for at in places if _joins(written, at, fixed, text)]
+        joins = []  # where people join words, without another meaning
+        for at in places:
+            left, right = written[at - 1], written[at + 1]
+            if at - 1 in fixed or at + 1 in fixed or left.isdigit() or right.isdigit():
+                continue
+            if not (right.isalpha() and (left.isalpha() or left in ",.;!?:،؟")):
+                continue
+            # a labelled word would take in another, or an entity have fewer words
+            if text.labelled(at - 1) or text.labelled(at + 1):
+                continue
+            before, after = _LEFT.search(written[max(0, at - 40) : at]), _RIGHT.search(written[at + 1 : at + 41])
+            if not (before and after and another_word(before[0] + after[0], text.language)):
+                joins.append([Edit(at, at + 1, "")])
+        return joins
 
 
-def _joins(text: str, at: int, fixed: Fixed, whole: Text) -> bool:
-    """May the words on both sides of this space be joined, as people do and without another meaning?"""
-    left, right = text[at - 1], text[at + 1]
-    if at - 1 in fixed or at + 1 in fixed or left.isdigit() or right.isdigit():
-        return False
-    if not (right.isalpha() and (left.isalpha() or left in ",.;!?:،؟")):
-        return False
-    if whole.labelled(at - 1) or whole.labelled(at + 1):
-        return False  # a labelled word would take in another, or an entity have fewer words
-    before, after = _LEFT.search(text[max(0, at - 40) : at]), _RIGHT.search(text[at + 1 : at + 41])
-    return not (before and after and another_word(before[0] + after[0], whole.language))
-
-
-def _within(text: str, fixed: Fixed, language: str) -> list[int]:
+def _within(text: str, fixed: set[int], language: str) -> list[int]:
     """Places inside words where a space may come."""
     found = []
     for word in _WORD.finditer(text):
@@ -68,11 +68,8 @@ def _within(text: str, fixed: Fixed, language: str) -> list[int]:
         for at in range(word.start() + margin, word.end() - margin + 1):
             if joined(text, at) or text[at - 1] in _LEADS or text[at : at + 1] in _FOLLOWS:
                 continue
-            if len(word[0]) > _LONG or not _parts(text[word.start() : at], text[at : word.end()], language):
+            parts = text[word.start() : at], text[at : word.end()]
+            # if both parts are words, the space says something else
+            if len(word[0]) > _LONG or not all(another_word(part, language) for part in parts):
                 found.append(at)
     return found
-
-
-def _parts(head: str, tail: str, language: str) -> bool:
-    """Are both parts words, so that the space says something else?"""
-    return another_word(head, language) and another_word(tail, language)

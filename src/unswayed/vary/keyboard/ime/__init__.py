@@ -57,10 +57,8 @@ class PinyinEngine:
 
     def rank(self, word: str, syllables: tuple[str, ...]) -> int:
         """The place of a word in the list for its keys typed out, from 0; UNRANKED where it is not near the top."""
-        for i, candidate in enumerate(self.candidates("".join(syllables), UNRANKED)):
-            if candidate.text == word:
-                return i
-        return UNRANKED
+        offers = self.candidates("".join(syllables), UNRANKED)
+        return next((i for i, offer in enumerate(offers) if offer.text == word), UNRANKED)
 
     def _look_up(self, keys: str, n: int) -> list[Candidate]:
         raise NotImplementedError

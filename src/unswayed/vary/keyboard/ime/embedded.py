@@ -75,7 +75,7 @@ class Embedded(PinyinEngine):
         best = self._best(readings)
         offers: dict[str, tuple[float, int]] = {}
         for penalty, spelled, ends in readings:
-            known, initials = self._known_initials(spelled[0]), _first_letters(spelled)
+            known, initials = self._known_initials(spelled[0]), "".join([unit[0] for unit in spelled])
             for length in range(min(len(spelled), _LONGEST), 0, -1):
                 if initials[1:length] not in known:
                     continue
@@ -142,7 +142,8 @@ class Embedded(PinyinEngine):
 
         What falls behind on the way stays behind, whatever follows. None need be found that scores less than `least`.
         """
-        initials, size, stretch, ceilings = _first_letters(spelled), len(spelled), self._stretch, self._ceilings
+        size, stretch, ceilings = len(spelled), self._stretch, self._ceilings
+        initials = "".join([unit[0] for unit in spelled])
         beams: list[list[tuple[float, str]]] = [[(0.0, "")], *[[] for _ in spelled]]
         for at, unit in enumerate(spelled):
             here = _best_ways(beams[at])
@@ -164,8 +165,7 @@ class Embedded(PinyinEngine):
 
     def _stretch_words(self, units: tuple[str, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
         """The words that these units may stand for, best first: the likeliest few, which are equally likely, and all."""
-        syllables = self._lexicon.syllables
-        cut = [unit not in syllables for unit in units]
+        cut = [unit not in self._lexicon.syllables for unit in units]
         if True in cut:
             rows, phrases = self._lexicon.abbreviated(units, cut), self._phrases.abbreviated(units, cut)
             found = sorted(rows + phrases, key=_first) if phrases else rows
@@ -176,19 +176,13 @@ class Embedded(PinyinEngine):
         return tuple([word for word in words[:_BEAM] if word[1] >= words[0][1] - _SAME]), words
 
     def rank(self, word: str, syllables: tuple[str, ...]) -> int:
-        for i, (other, _) in enumerate(self._spelled(APART.join(syllables))):
-            if other == word:
-                return i
-        return UNRANKED
+        found = self._spelled(APART.join(syllables))
+        return next((i for i, (other, _) in enumerate(found) if other == word), UNRANKED)
 
     def _spelled(self, reading: str) -> list[Word]:
         """The words and phrases of a reading, commonest first."""
         words, phrases = self._lexicon.words(reading), self._phrases.words(reading)
         return sorted(words + phrases, key=lambda pair: -pair[1]) if phrases else words
-
-
-def _first_letters(spelled: tuple[str, ...]) -> str:
-    return "".join([unit[0] for unit in spelled])
 
 
 def _best_ways(ways: list[tuple[float, str]]) -> list[tuple[float, str]]:

@@ -43,6 +43,11 @@ _TWO_KEYS = {
 }  # fmt: skip
 _FROM_TWO_KEYS = {keys: letter for letter, keys in _TWO_KEYS.items()}
 _FIRST_SYLLABLE = 0xAC00
+# A syllable: a consonant, a vowel, and a consonant that no vowel follows; or a vowel alone. Two keys are one letter.
+_PAIRS = {kind: [keys for keys in _FROM_TWO_KEYS if keys[0] in kind] for kind in (_VOWELS, _LEADS)}
+_VOWEL = "|".join([*_PAIRS[_VOWELS], *_VOWELS])
+_TAIL = "|".join([*_PAIRS[_LEADS], *(c for c in _LEADS if c in _TAILS)])
+_SYLLABLE = re.compile(f"([{_LEADS}])({_VOWEL})(?:({_TAIL})(?![{_VOWELS}]))?|({_VOWEL})")
 
 # Kana in Latin letters.
 _KANA_CONSONANTS = ["", *"kstnhmrgzdbpx"]  # of those below, in fives
@@ -61,8 +66,8 @@ _OTHER_KANA = {
 _GLIDES = {f"{start}y": c for start, c in zip("kstnhmrgzbp", "きしちにひみりぎじびぴ", strict=True)}
 _GLIDES |= {"sh": "し", "ch": "ち", "j": "じ"}
 _FULL_WIDTH = str.maketrans({chr(c): chr(c + 0xFEE0) for c in range(ord("!"), ord("~") + 1)})
-_TO_KATAKANA = {c: c + 0x60 for c in range(0x3041, 0x3097)}
-_TO_HIRAGANA = {c + 0x60: c for c in range(0x3041, 0x3097)}
+TO_KATAKANA = {c: c + 0x60 for c in range(0x3041, 0x3097)}  # of hiragana
+_TO_HIRAGANA = {katakana: c for c, katakana in TO_KATAKANA.items()}
 
 SPACE = "A03"
 _ROWS = {"E": 0, "D": 1, "C": 2, "B": 3, "A": 4}  # from the digits down
@@ -127,7 +132,6 @@ class Layout:
         shortest_last = sorted(dead.items(), key=lambda pair: len(pair[0]))[::-1]
         self._dead_for = {char: typed for typed, char in shortest_last}
         self._known: dict[str, tuple[Stroke, ...] | None] = {}
-        self._near: dict[str, tuple[str, ...]] = {}
 
     def written(self, stroke: Stroke) -> str:
         """What one stroke writes; nothing if the key has nothing at that level."""
@@ -136,9 +140,7 @@ class Layout:
 
     def neighbours(self, key: str) -> tuple[str, ...]:
         """The keys beside this one, row by row from the top."""
-        if key not in self._near:
-            self._near[key] = tuple(other for other in self.keys if keys_touch(key, other))
-        return self._near[key]
+        return tuple(other for other in self.keys if keys_touch(key, other))
 
     def strokes(self, char: str) -> tuple[Stroke, ...] | None:
         """The strokes that write a character: a key, dead keys and a key, or its parts; None if the layout has none."""
@@ -173,7 +175,7 @@ class Layout:
                 text += "" if held else part
             text += self.dead.get(held, held)
         if self.input in ("romaji", "kana") and _KATAKANA.search(like):
-            text = to_katakana(text)
+            text = text.translate(TO_KATAKANA)
         if len(like) > 1 and like != unicodedata.normalize("NFC", like):
             return unicodedata.normalize("NFD", text)
         return unicodedata.normalize("NFC", text) if len(strokes) > 1 else text
@@ -196,8 +198,10 @@ class Layout:
         """Syllables or kana together if they come back as they were, otherwise one by one."""
         said = text[start:end]
         plain = unicodedata.normalize("NFC", said)
-        typed = {"hangul": hangul_keys, "romaji": romaji_keys, "kana": to_hiragana}[self.input](plain) if said else ""
-        found = [self.strokes(c) for c in typed or ""]
+        typed = plain.translate(_TO_HIRAGANA) if self.input == "kana" else plain
+        if said and self.input != "kana":
+            typed = hangul_keys(plain) if self.input == "hangul" else romaji_keys(plain) or ""
+        found = [self.strokes(c) for c in typed]
         known = tuple(stroke for strokes in found if strokes for stroke in strokes)
         if known and all(found) and self.compose(known, said) == said:
             yield KeyRun(start, end, known)
@@ -223,54 +227,23 @@ def hangul_keys(text: str) -> str:
     typed = []
     for c in text:
         at = ord(c) - _FIRST_SYLLABLE
-        letters = c
-        if 0 <= at < 11172:
-            letters = _LEADS[at // 588] + _VOWELS[at % 588 // 28] + _TAILS[at % 28].strip()
+        syllable = 0 <= at < 11172
+        letters = _LEADS[at // 588] + _VOWELS[at % 588 // 28] + _TAILS[at % 28].strip() if syllable else c
         typed += [_TWO_KEYS.get(letter, letter) for letter in letters]
     return "".join(typed)
 
 
 def hangul_text(typed: str) -> str:
     """What the input method makes of typed jamo: a consonant before a vowel begins the next syllable."""
-    out: list[str] = []
-    first = vowel = last = ""
 
-    def close() -> None:
-        nonlocal first, vowel, last
-        if first and vowel:
-            at = (_LEADS.index(first) * 21 + _VOWELS.index(vowel)) * 28
-            out.append(chr(_FIRST_SYLLABLE + at + (_TAILS.index(last) if last else 0)))
-        else:
-            out.append(first + vowel)
-        first = vowel = last = ""
+    def write(found: re.Match[str]) -> str:
+        first, vowel, last, alone = [_FROM_TWO_KEYS.get(part, part) for part in found.groups("")]
+        if alone:
+            return alone
+        at = (_LEADS.index(first) * 21 + _VOWELS.index(vowel)) * 28
+        return chr(_FIRST_SYLLABLE + at + (_TAILS.index(last) if last else 0))
 
-    for c in typed:
-        if c in _VOWELS:
-            if last:  # its consonant, or the second half of it, begins this syllable
-                halves = _TWO_KEYS.get(last, last)
-                last, moved = halves[:-1], halves[-1]
-                close()
-                first, vowel = moved, c
-            elif vowel and vowel + c in _FROM_TWO_KEYS:
-                vowel = _FROM_TWO_KEYS[vowel + c]
-            else:
-                if vowel:
-                    close()
-                vowel = c
-        elif c in _LEADS:
-            if first and vowel and c in _TAILS and not last:
-                last = c
-            elif last + c in _FROM_TWO_KEYS and last:
-                last = _FROM_TWO_KEYS[last + c]
-            else:
-                if first or vowel:
-                    close()
-                first = c
-        else:
-            close()
-            out.append(c)
-    close()
-    return "".join(out)
+    return _SYLLABLE.sub(write, typed)
 
 
 @lru_cache(1)
@@ -284,20 +257,10 @@ def _kana_tables() -> tuple[dict[str, str], dict[str, str]]:
     return keys, kana | {typed: c for c, typed in _HEPBURN.items()}
 
 
-def to_katakana(text: str) -> str:
-    """The text with its hiragana as katakana."""
-    return text.translate(_TO_KATAKANA)
-
-
-def to_hiragana(text: str) -> str:
-    """The text with its katakana as hiragana."""
-    return text.translate(_TO_HIRAGANA)
-
-
 def romaji_keys(text: str) -> str | None:
     """The keys that people press for these kana, or None where one can't be typed so."""
     table, _ = _kana_tables()
-    text = to_hiragana(text)
+    text = text.translate(_TO_HIRAGANA)
     typed, at = "", 0
     while at < len(text):
         if text[at] == "っ":
@@ -321,18 +284,15 @@ def kana_text(typed: str) -> str:
     _, table = _kana_tables()
     out, at = "", 0
     while at < len(typed):
+        c, after = typed[at], typed[at + 1 : at + 2]
         size = next((n for n in (3, 2, 1) if typed[at : at + n] in table), 0)
         if size:
-            out, at = out + table[typed[at : at + size]], at + size
-            continue
-        c, after = typed[at], typed[at + 1 : at + 2]
-        if c == "n" and after not in ("a", "i", "u", "e", "o", "y"):
+            out += table[typed[at : at + size]]
+        elif c == "n" and after not in ("a", "i", "u", "e", "o", "y"):
             out += "ん"
-        elif c == after and c.isalpha():
-            out += "っ"
         else:
-            out += c.translate(_FULL_WIDTH)
-        at += 1
+            out += "っ" if c == after and c.isalpha() else c.translate(_FULL_WIDTH)
+        at += size or 1
     return out
 
 
