@@ -141,7 +141,12 @@ def with_values(
     changed: dict[str, Any] = {}
     for name, value in values.items():
         if name not in hints:
-            raise UsageError(_unknown_option(name, hints, plan, above))
+            what = f"option of {'.'.join(above)}" if above else "section of a plan"
+            near = nearest(str(name), hints)
+            how = f"Did you mean {near!r}?" if near else f"Known: {', '.join(hints)}."
+            if not above and (home := next((o for o in known.values() if o.path[-1] == name), None)):
+                how = f"It belongs to {home.path[0]}."
+            raise UsageError(f"There is no {what} named {name!r}. {how}")
         inner = getattr(plan, name)
         if value is None or value is inner:
             continue
@@ -163,17 +168,6 @@ def converted(value: Any, option: Option, spell: Callable[[Option], str]) -> Any
         return msgspec.convert(_plain(value, option), option.type)
     except (msgspec.ValidationError, OverflowError):
         raise UsageError(f"{spell(option)} must be {option.expects}, not {value!r:.80}.") from None
-
-
-def _unknown_option(name: str, hints: Mapping[str, Any], plan: msgspec.Struct, above: tuple[str, ...]) -> str:
-    """What is wrong with a name that a plan does not have: a near one, or the section that it belongs to."""
-    what = f"option of {'.'.join(above)}" if above else "section of a plan"
-    if not above and (home := next((o for o in options_of(type(plan)).values() if o.path[-1] == name), None)):
-        return f"There is no {what} named {name!r}. It belongs to {home.path[0]}."
-    near = nearest(str(name), hints)
-    return f"There is no {what} named {name!r}. " + (
-        f"Did you mean {near!r}?" if near else f"Known: {', '.join(hints)}."
-    )
 
 
 def _plain(value: Any, option: Option) -> Any:

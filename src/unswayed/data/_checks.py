@@ -383,7 +383,7 @@ class LabelCounts:
         if 0 < early <= len(labels):
             self._seen.update(map(hash, labels[:early]))
             self._rows += early
-            self._refuse_ids("the first ")
+            self._described("the first ")
             labels = labels[early:]
         self._rows += len(labels)
         self._seen.update(map(hash, labels))
@@ -392,16 +392,16 @@ class LabelCounts:
         """To be called after the last row. Raises, or warns on standard error."""
         if not self._is_counted or self._rows < _MIN_ROWS:
             return
-        self._refuse_ids("")
+        described = self._described("")
         if len(self._seen) >= _WARNED_SHARE * self._rows:
-            print(f"unswayed: {self._path}: {self._many_values('')}", file=sys.stderr)
+            print(f"unswayed: {self._path}: {described}", file=sys.stderr)
 
-    def _refuse_ids(self, which: str) -> None:
+    def _described(self, which: str) -> str:
+        """How many values there are, as a question; raises where there are so many that they are ids."""
+        many = f"{self._name} has {len(self._seen):,} values in {which}{self._rows:,} rows: is it an id?"
         if not self._is_chosen and len(self._seen) >= _REFUSED_SHARE * self._rows:
             task = option("task")
             how = f"Choose the column of the labels with {option('gold')}. If each value is a label, use {task} "
             how += f"{self._task.name}; if they are free answers, {task} generate; if there are no labels, {task} text."
-            raise DataError(f"{self._many_values(which)} {how}", self._path)
-
-    def _many_values(self, which: str) -> str:
-        return f"{self._name} has {len(self._seen):,} values in {which}{self._rows:,} rows: is it an id?"
+            raise DataError(f"{many} {how}", self._path)
+        return many

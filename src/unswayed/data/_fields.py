@@ -182,7 +182,17 @@ class _Flat(Form):
             if len(inputs) == 1:  # the task calls the utterance `text`
                 inputs = {"text": next(iter(inputs.values()))}
         elif self._has_answers:
-            gold = _qa_gold(gold)
+            # As SQuAD has them, `{"text": […], "answer_start": […]}` or a list, in the form of the task `qa`.
+            if isinstance(gold, dict) and isinstance(gold.get("text"), list):
+                starts = gold.get("answer_start") or [None] * len(gold["text"])
+                listed = [{"text": text, "start": at} for text, at in zip(gold["text"], starts, strict=False)]
+                gold = {"answers": listed}
+            elif isinstance(gold, list):
+                listed = [{"text": one} if isinstance(one, str) else one for one in gold]
+                for n, one in enumerate(listed):
+                    if isinstance(one, dict) and "answer_start" in one:
+                        listed[n] = {"text": one.get("text"), "start": one["answer_start"]}
+                gold = {"answers": listed}
         id = id_text(_required_field(record, self._id)) if self._id else ""
         return Example(row, id, inputs, gold, _group_values(record, self._groups) if self._groups else {})
 
@@ -241,21 +251,6 @@ def _listed_choices(value: Any) -> tuple[list[str], list[str]] | None:
     if not all(isinstance(text, str) and text.strip() for text in texts):
         return None
     return texts, [str(label) for label in labels] if isinstance(labels, list) else []
-
-
-def _qa_gold(answers: Json) -> Json:
-    """Answers as SQuAD has them, `{"text": […], "answer_start": […]}` or a list, in the form of the task `qa`."""
-    if isinstance(answers, dict) and isinstance(answers.get("text"), list):
-        starts = answers.get("answer_start") or [None] * len(answers["text"])
-        return {"answers": [{"text": text, "start": at} for text, at in zip(answers["text"], starts, strict=False)]}
-    if not isinstance(answers, list):
-        return answers
-    listed: list[Json] = []
-    for answer in answers:
-        if isinstance(answer, dict) and "answer_start" in answer:
-            answer = {"text": answer.get("text"), "start": answer["answer_start"]}
-        listed.append({"text": answer} if isinstance(answer, str) else answer)
-    return {"answers": listed}
 
 
 def _first_named(names: Iterable[str], record: Record) -> str | None:

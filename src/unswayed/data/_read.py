@@ -118,28 +118,23 @@ class _OpenSource(NamedTuple):
                 try:
                     example = checks.check_example(example, line)
                 except Problem as problem:
-                    later = chain(stream, chain.from_iterable(map(ReadBlock.placed, self.blocks)))
-                    more = _later_problems(islice(later, self.searched), checks)
-                    raise DataError("\n".join([str(problem), *more]), file, line) from None
+                    # What is wrong with rows soon after it comes along, so that all can be fixed together.
+                    found, blocks = [str(problem)], map(ReadBlock.placed, self.blocks)
+                    later = islice(chain(stream, chain.from_iterable(blocks)), self.searched)
+                    try:
+                        for other, its_file, its_line in later:
+                            try:
+                                checks.check_example(other, its_line)
+                            except Problem as another:
+                                found.append(str(DataError(str(another), its_file, its_line)))
+                            if len(found) == _SHOWN_PROBLEMS:
+                                break
+                    except DataError as error:
+                        found.append(str(error))
+                    raise DataError("\n".join(found), file, line) from None
                 labels.add([example])
                 yield example
         labels.check()
-
-
-def _later_problems(rows: Iterator[tuple[Example, Path, int]], checks: Checks) -> list[str]:
-    """What is wrong with rows soon after a bad one, so that all can be fixed together."""
-    found: list[str] = []
-    try:
-        for example, file, line in rows:
-            try:
-                checks.check_example(example, line)
-            except Problem as problem:
-                found.append(str(DataError(str(problem), file, line)))
-            if len(found) == _SHOWN_PROBLEMS - 1:
-                break
-    except DataError as error:
-        found.append(str(error))
-    return found
 
 
 def _open_file(path: Path, options: ReadOptions, reader: Reader) -> _OpenSource:
@@ -246,7 +241,12 @@ def _records_of(data: Any) -> Iterator[Any]:
     elif library == "pandas" and hasattr(data, "columns"):
         columns = []
         for at in range(len(data.columns)):
-            cells = [_json_cell(value) for value in data.iloc[:, at].tolist()]
+            cells = data.iloc[:, at].tolist()
+            for n, cell in enumerate(cells):  # as JSON has it: arrays as lists, and None for several kinds of nothing
+                if hasattr(cell, "tolist"):
+                    cells[n] = cell.tolist()
+                elif type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and isnan(cell)):
+                    cells[n] = None
             # pandas makes whole numbers floats beside a missing one
             floats = [cell for cell in cells if cell is not None]
             if len(floats) < len(cells) and all(type(cell) is float and cell.is_integer() for cell in floats):
@@ -269,14 +269,6 @@ def _records_of(data: Any) -> Iterator[Any]:
         raise UsageError(f"data must be {kinds}, not {type(data).__qualname__}.")
     else:
         yield from data
-
-
-def _json_cell(value: Any) -> Any:
-    """A cell as JSON has it: arrays as lists, and None for pandas' several kinds of nothing."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    nothing = type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and isnan(value))
-    return None if nothing else value
 
 
 def content_id_of(path: Path) -> str:

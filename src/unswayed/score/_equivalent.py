@@ -18,6 +18,7 @@ from typing import ClassVar, NamedTuple
 import msgspec
 from rapidfuzz.distance import LCSseq
 
+from unswayed.base.chat import standard
 from unswayed.base.errors import UnknownName, UsageError, option
 from unswayed.base.ids import canonical, content_id, decode, file_hash
 from unswayed.base.registry import import_reference
@@ -45,12 +46,11 @@ _LETTER = r"[\(\[*_`]*\s*([A-J])\s*[\)\]*_`]*"
 _CHOICES = (
     re.compile(rf"(?i:answer|choice|option)(?:\s+(?i:is|would be))?\s*[:=]?\s*(?i:option\s+)?{_LETTER}(?![\w'])"),
     re.compile(r"(?i:answer|choice|option)(?:\s+(?i:is|would be))?\s*[:=]?\s*\(?([a-j])\)?[.]?\s*$"),
-    re.compile(rf"\s*{_LETTER}(?:[\).:,;\]]|\s*$|\s+[-–])"),
+    re.compile(rf"\A\s*{_LETTER}(?:[\).:,;\]]|\s*$|\s+[-–])"),
     re.compile(r"[\(\[]([A-J])[\)\]]"),
     re.compile(r"(?<![\w'])([A-J])\W*$"),
     re.compile(r"(?<![\w'])([B-HJ])(?![\w'])"),
 )
-_AT_START = _CHOICES[2]
 
 
 def extract_named(spec: str) -> Extract:
@@ -111,9 +111,8 @@ def number_in(text: str) -> str | None:
 def _choice_in(text: str) -> str | None:
     """The letter of a choice: after the word answer, at the start, in brackets, or standing alone."""
     for pattern in _CHOICES:
-        found = [pattern.match(text)] if pattern is _AT_START else list(pattern.finditer(text))
-        if found and (match := found[-1]):
-            return match[1].upper()
+        if found := pattern.findall(text):
+            return str(found[-1]).upper()
     return None
 
 
@@ -248,7 +247,7 @@ class EquivalentRule:
         Of a text, compatible characters as one, lower case, single spaces, and no punctuation or marks around.
         """
         if not isinstance(value, str):
-            return text_of(_whole_numbers(value))
+            return text_of(standard(value, str))
         return " ".join(unicodedata.normalize("NFKC", value).split()).casefold().strip(_STRIPPED_MARKS)
 
     def alike(self, pair: AnswerPair) -> bool | None:
@@ -296,15 +295,6 @@ def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
 def words_of(text: str) -> list[str]:
     """The words and numbers of a text in lower case; in scripts without spaces, its characters."""
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
-
-
-def _whole_numbers(value: Json) -> Json:
-    """JSON in which 5.0 is 5."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, list):
-        return [_whole_numbers(item) for item in value]
-    return {key: _whole_numbers(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 class ExactRule(EquivalentRule):

@@ -253,9 +253,6 @@ class Match(MeanScorer):
         rule = self._comparing_for(task)
         return tuple(rule.key(one) for one in golds if one is not None and rule.part(one) is not None) or None
 
-    def item(self, output: Json, gold: Json, task: Task) -> float:
-        return float(self.stats([output], [gold], task)[0, 0])
-
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
         rule, rows = self._comparing_for(task), np.ones((len(outputs), 2))
         pairs, owners = [], []
