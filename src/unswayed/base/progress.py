@@ -38,11 +38,7 @@ class Progress:
 
     def _show(self, now: float) -> None:
         self._shown = True
-        line = self.line(now - self._began)
-        self._stream.write(f"\r\x1b[K{line}" if self._terminal else line + "\n")
-        self._stream.flush()
-
-    def line(self, seconds: float) -> str:
+        seconds = now - self._began
         rate = (self.done - self._skipped) / seconds if seconds > 0 else 0.0
         of = f"/{self.total:,}" if self.total is not None else ""
         parts = [f"{self.what} {self.done:,}{of}"]
@@ -54,7 +50,9 @@ class Progress:
                 minutes, rest = divmod(int((self.total - self.done) / rate + 0.5), 60)
                 hours, minutes = divmod(minutes, 60)
                 parts.append(f"{hours}:{minutes:02}:{rest:02} left" if hours else f"{minutes}:{rest:02} left")
-        return " · ".join(parts)
+        line = " · ".join(parts)
+        self._stream.write(f"\r\x1b[K{line}" if self._terminal else line + "\n")
+        self._stream.flush()
 
     def __exit__(self, *error: object) -> None:
         if self._shown:

@@ -51,37 +51,28 @@ class Fields:
     def __init__(self, options: ReadOptions, cells: bool = False) -> None:
         """`cells`: values are cells of a text table, where an empty one means that there is no value."""
         self._options, self._cells = options, cells
-        self._form: Form | None = None
+        self.form = Form(options)  # of no kind yet
 
     def example(self, row: int, record: Record, path: Path, line: int) -> Example:
         """The example of one record; a `DataError` with its place if something is wrong with it."""
         try:
-            if self._form is None:  # the first record decides for all
+            if type(self.form) is Form:  # the first record decides for all
                 options = self._options
                 if isinstance(record.get("inputs"), dict):
-                    self._form = _Native(options)
+                    self.form = _Native(options)
                 elif not options.input and is_chat_record(record):
-                    self._form = ChatForm(record, options, path)
+                    self.form = ChatForm(record, options, path)
                 elif (tagged := TaggedForm(record, options)).fits(record, _GOLDS):
-                    self._form = tagged
+                    self.form = tagged
                 else:
-                    self._form = _Flat(record, options, self._cells)
-            return self._form.example(row, record)
+                    self.form = _Flat(record, options, self._cells)
+            return self.form.example(row, record)
         except Problem as problem:
             raise DataError(str(problem), path, line) from None
 
-    def examples(self, row: int, records: Sequence[Record]) -> list[Example] | None:
-        """The examples of records that follow each other; None where they must be looked at one by one."""
-        return None if self._form is None else self._form.examples(row, records)
-
-    @property
-    def gold(self) -> str | None:
-        """The field that holds it, once a record was seen."""
-        return None if self._form is None else self._form.gold
-
     def guessed(self, path: Path) -> tuple[str, ...]:
         """Which fields were taken, where the user did not choose and other fields are there, or a name is less sure."""
-        return (f"{path}: {self._form.guess}",) if self._form is not None and self._form.guess else ()
+        return (f"{path}: {self.form.guess}",) if self.form.guess else ()
 
 
 class RecordReader(Reader):

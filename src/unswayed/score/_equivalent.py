@@ -119,7 +119,15 @@ def _choice_in(text: str) -> str | None:
 def _value_at(steps: Sequence[str], value: Json) -> Json:
     """The value at a path such as `a.0.b` of the JSON in an answer, with or without words or a fence around it."""
     if isinstance(value, str):
-        value = json_in_words(value)
+        fenced = re.findall(r"```\w*\n(.*?)```", value, re.S)
+        starts = [at for at in (value.find("{"), value.find("[")) if at >= 0]
+        ends = max(value.rfind("}"), value.rfind("]")) + 1
+        parts = (value, *reversed(fenced), *(value[at:ends] for at in sorted(starts)))
+        value = None
+        for part in parts:  # the text itself, or else the last fenced or bracketed part that is JSON
+            with suppress(msgspec.DecodeError):
+                value = decode(part)
+                break
     for step in steps:
         if isinstance(value, dict):
             value = value.get(step)
@@ -135,19 +143,6 @@ def _text_after(mark: str, text: str) -> str | None:
     folded = text.casefold()  # whose places are those of the text only where no letter became two
     at = folded.rfind(mark.casefold()) if len(folded) == len(text) else text.rfind(mark)
     return text[at + len(mark) :].strip() if at >= 0 else None
-
-
-def json_in_words(text: str) -> Json:
-    """The JSON that a text is, or else the last fenced or bracketed part that is JSON; None where there is none."""
-    fenced = re.findall(r"```\w*\n(.*?)```", text, re.S)
-    starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
-    ends = max(text.rfind("}"), text.rfind("]")) + 1
-    for part in (text, *reversed(fenced), *(text[at:ends] for at in sorted(starts))):
-        try:
-            return decode(part)
-        except msgspec.DecodeError:
-            continue
-    return None
 
 
 _REGEX_PROGRAM = """
