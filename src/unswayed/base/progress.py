@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import AbstractContextManager
 from typing import TextIO
 
 
-class Progress:
+class Progress(AbstractContextManager["Progress"]):
     """Counts items of a long piece of work. Quiet for work that ends within a second."""
 
     def __init__(self, what: str, total: int | None = None, stream: TextIO | None = None) -> None:
@@ -20,9 +21,6 @@ class Progress:
         self._next = self._began + (0.2 if self._terminal else 1.0)
         self._gap = 0.2 if self._terminal else 10.0
         self._shown = False
-
-    def __enter__(self) -> Progress:
-        return self
 
     def skip(self, count: int) -> None:
         """Items that need no work; they count as done but not into the rate."""

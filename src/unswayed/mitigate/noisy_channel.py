@@ -224,7 +224,7 @@ class WordModel:
     """Probabilities of words; without counts, of each word by itself."""
 
     def __init__(self, counts: WordCounts) -> None:
-        self.counts = counts
+        self.counts, self.learnt = counts, bool(counts.words)
         self._words = sum(counts.words.values())
         self._seen = {word: sum(others.values()) for word, others in counts.after.items()}
         self._new: dict[str, list[str]] = {}
@@ -233,10 +233,6 @@ class WordModel:
                 self._new.setdefault("'".join(reading), []).append(word)
         self.alone = lru_cache(1 << 18)(self._alone)
         self.step = lru_cache(1 << 18)(self._step)
-
-    @property
-    def learnt(self) -> bool:
-        return bool(self.counts.words)
 
     def spelled(self, reading: str) -> list[str]:
         """The words of a reading such as `hua'bei`."""

@@ -259,11 +259,13 @@ def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
     if rubric is not None and not spec.startswith("judge:"):
         raise UsageError(f"{option('rubric')} is for {option('equivalent')} judge:SYSTEM.")
     bare, at, number = spec.rpartition("@")
-    threshold = None
+    threshold = _SAME_ROUGE if spec.startswith("rouge-l") else _SAME_COSINE
     if at and bare.startswith(("rouge-l", "embedding:")):  # other names, such as a system's, may hold the sign
-        with suppress(ValueError):
+        try:
             threshold = float(number)
-        if threshold is None or not 0 <= threshold <= 1:
+        except ValueError:
+            threshold = -1.0
+        if not 0 <= threshold <= 1:
             raise UsageError(
                 f"{option('equivalent')} {spec}: the threshold must be a number from 0 to 1, not {number!r}."
             )
@@ -275,9 +277,9 @@ def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
     if bare == "contains":
         return ContainsRule()
     if bare == "rouge-l":
-        return RougeRule(_SAME_ROUGE if threshold is None else threshold)
+        return RougeRule(threshold)
     if name == "embedding" and rest:
-        return EmbeddingRule(rest, _SAME_COSINE if threshold is None else threshold)
+        return EmbeddingRule(rest, threshold)
     if name == "nli" and rest:
         return NliRule(rest)
     if name == "judge" and rest:
