@@ -6,6 +6,7 @@ The command line, plans in TOML, keywords in Python and the reference page are a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache, wraps
 from inspect import signature
 from math import isfinite
@@ -177,8 +178,26 @@ def _plain(value: Any, option: Option) -> Any:
     if isinstance(value, PathLike):
         value = fspath(value)
     if option.kind == "dict":
-        alone = not isinstance(value, (str, Mapping, list, tuple))
-        return value if alone else read_pairs(value, option)
+        # Names with their numbers, from a mapping or from texts. The last mark divides a text, since a number has none
+        # and a name may have some. A text without a name is for `all`.
+        if not (marks := option.more.get("pairs")) or not isinstance(value, (str, Mapping, list, tuple)):
+            return value
+        if isinstance(value, Mapping):
+            pairs = [(str(name), given) for name, given in value.items()]
+        else:
+            texts = [str(text) for text in ([value] if isinstance(value, str) else value)]
+            ends = [max(map(text.rfind, marks)) for text in texts]
+            pairs = [(text[: max(end, 0)].strip(), text[end + 1 :]) for text, end in zip(texts, ends, strict=True)]
+        found = {}
+        for name, given in pairs:
+            number = float("nan")
+            with suppress(TypeError, ValueError):
+                number = number if isinstance(given, bool) else float(given)
+            if not isfinite(number):
+                whose = f" of {name!r}" if name else ""
+                raise UsageError(f"The limit{whose} must be a number, not {given!r:.80}. Write {option.expects}.")
+            found[name or "all"] = number
+        return found
     if option.kind == "list":
         if isinstance(value, str) and option.more.get("commas"):
             value = [part.strip() for part in value.split(",") if part.strip()]
@@ -187,32 +206,6 @@ def _plain(value: Any, option: Option) -> Any:
     if option.more.get("column") and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value
-
-
-def read_pairs(values: Any, option: Option) -> Any:
-    """Names with their numbers, from a mapping or from texts such as `worst=0.6`.
-
-    The last mark divides a text, since a number has none and a name may have some. A text without a name is for `all`.
-    """
-    if not (marks := option.more.get("pairs")):
-        return values
-    if isinstance(values, Mapping):
-        pairs = [(str(name), value) for name, value in values.items()]
-    else:
-        texts = [str(text) for text in ([values] if isinstance(values, str) else values)]
-        ends = [max(map(text.rfind, marks)) for text in texts]
-        pairs = [(text[: max(end, 0)].strip(), text[end + 1 :]) for text, end in zip(texts, ends, strict=True)]
-    found = {}
-    for name, value in pairs:
-        try:
-            number = float("nan") if isinstance(value, bool) else float(value)
-        except (TypeError, ValueError):
-            number = float("nan")
-        if not isfinite(number):
-            whose = f" of {name!r}" if name else ""
-            raise UsageError(f"The limit{whose} must be a number, not {value!r:.80}. Write {option.expects}.")
-        found[name or "all"] = number
-    return found
 
 
 class UnexpectedKeyword(UsageError, TypeError):

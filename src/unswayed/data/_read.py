@@ -19,7 +19,7 @@ from unswayed.base.ids import content_id, file_hash
 from unswayed.base.options import ReadOptions
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json, Variant
-from unswayed.data._checks import Checks, DataKind, LabelCounts, TaskGuess, data_kind, guess_data_task, with_languages
+from unswayed.data._checks import Checks, DataKind, LabelCounts, data_kind, guess_data_task, with_languages
 from unswayed.data._fields import KNOWN_FIELDS, Fields
 from unswayed.data._forms import naming_of
 from unswayed.data._reader import Problem, ReadBlock, Reader, readers
@@ -96,16 +96,17 @@ class _OpenSource(NamedTuple):
     blocks: Iterator[ReadBlock]  # of all examples
     path: Path
     options: ReadOptions
-    guess: TaskGuess
+    task: str
+    compared: dict[str, str]
     language: str
     notes: tuple[str, ...]
     searched: int  # rows after the first bad one, to find more to show
 
     def kind(self, language: str | None) -> DataKind:
-        return data_kind(self.guess, self.first, language or self.language, self.notes)
+        return data_kind(self.task, self.compared, self.first, language or self.language, self.notes)
 
     def checked_examples(self) -> Iterator[Example]:
-        task = task_named(self.guess.task)
+        task = task_named(self.task)
         checks, labels = Checks(task, self.options.labels), LabelCounts(self.path, task, self.options)
         for block in self.blocks:
             passed = checks.check_block(block.examples, block.lines)
@@ -159,8 +160,8 @@ def _open_file(path: Path, options: ReadOptions, reader: Reader) -> _OpenSource:
 
     first = first[:_GUESSED_ROWS]
     gold, notes = (reader.fields.form.gold, reader.fields.guessed(path)) if reader.fields else (None, ())
-    guess = guess_data_task(first, gold, options.task or reader.task, reader.equivalent)
-    return _OpenSource(first, all_blocks(), path, options, guess, reader.language, notes, _SEARCHED_ROWS)
+    task, compared = guess_data_task(first, gold, options.task or reader.task, reader.equivalent)
+    return _OpenSource(first, all_blocks(), path, options, task, compared, reader.language, notes, _SEARCHED_ROWS)
 
 
 def _open_memory(data: object, options: ReadOptions) -> _OpenSource:
@@ -186,10 +187,10 @@ def _open_memory(data: object, options: ReadOptions) -> _OpenSource:
             raise DataError(f"this must be a text, a mapping or an Example, not {kind}.", place, row + 1)
     if not examples:
         raise DataError("there are no examples.", place)
-    guess = guess_data_task(examples, fields.form.gold, options.task)
+    task, compared = guess_data_task(examples, fields.form.gold, options.task)
     blocks = (examples[at : at + _CHECKED_ROWS] for at in range(0, len(examples), _CHECKED_ROWS))
     placed = (ReadBlock(some, [place] * len(some), [example.row + 1 for example in some]) for some in blocks)
-    return _OpenSource(examples, placed, place, options, guess, "", fields.guessed(place), 0)
+    return _OpenSource(examples, placed, place, options, task, compared, "", fields.guessed(place), 0)
 
 
 def likely_groups(data: Any, taken: Collection[str | None]) -> tuple[str, ...]:
