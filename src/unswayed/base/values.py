@@ -177,6 +177,7 @@ class Variants(Sequence[Variant]):
 
     def __init__(self, columns: Sequence[VariantColumn]) -> None:
         self._columns = columns
+        self.varied: Sequence[Example] = columns[0].examples if columns else ()  # each once
         self._there: list[bool] | None = None  # of each example and column; None where all have a variant
         texts = self._in_turn([column.texts for column in columns])
         self._there = [text is not None for text in texts] if None in texts else None
@@ -189,11 +190,6 @@ class Variants(Sequence[Variant]):
 
     def _for_each(self, of_examples: Sequence[T]) -> list[T]:
         return self._in_turn([of_examples] * len(self._columns))
-
-    @property
-    def varied(self) -> Sequence[Example]:
-        """The examples, each once."""
-        return self._columns[0].examples
 
     @property
     def places(self) -> list[list[Any]]:

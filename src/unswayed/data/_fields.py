@@ -70,10 +70,6 @@ class Fields:
         except Problem as problem:
             raise DataError(str(problem), path, line) from None
 
-    def guessed(self, path: Path) -> tuple[str, ...]:
-        """Which fields were taken, where the user did not choose and other fields are there, or a name is less sure."""
-        return (f"{path}: {self.form.guess}",) if self.form.guess else ()
-
 
 class RecordReader(Reader):
     """A reader of records with named fields: extend with a method `records`."""

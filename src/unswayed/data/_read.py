@@ -21,7 +21,7 @@ from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json, Variant
 from unswayed.data._checks import Checks, DataKind, LabelCounts, data_kind, guess_data_task, with_languages
 from unswayed.data._fields import KNOWN_FIELDS, Fields
-from unswayed.data._forms import naming_of
+from unswayed.data._forms import Form, naming_of
 from unswayed.data._reader import Problem, ReadBlock, Reader, readers
 from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 
@@ -99,11 +99,12 @@ class _OpenSource(NamedTuple):
     task: str
     compared: dict[str, str]
     language: str
-    notes: tuple[str, ...]
+    form: Form  # of the records, which knows which fields were taken
     searched: int  # rows after the first bad one, to find more to show
 
     def kind(self, language: str | None) -> DataKind:
-        return data_kind(self.task, self.compared, self.first, language or self.language, self.notes)
+        notes = (f"{self.path}: {self.form.guess}",) if self.form.guess else ()
+        return data_kind(self.task, self.compared, self.first, language or self.language, notes)
 
     def checked_examples(self) -> Iterator[Example]:
         task = task_named(self.task)
@@ -159,9 +160,9 @@ def _open_file(path: Path, options: ReadOptions, reader: Reader) -> _OpenSource:
         yield from blocks
 
     first = first[:_GUESSED_ROWS]
-    gold, notes = (reader.fields.form.gold, reader.fields.guessed(path)) if reader.fields else (None, ())
-    task, compared = guess_data_task(first, gold, options.task or reader.task, reader.equivalent)
-    return _OpenSource(first, all_blocks(), path, options, task, compared, reader.language, notes, _SEARCHED_ROWS)
+    form = reader.fields.form if reader.fields else Form(options)
+    task, compared = guess_data_task(first, form.gold, options.task or reader.task, reader.equivalent)
+    return _OpenSource(first, all_blocks(), path, options, task, compared, reader.language, form, _SEARCHED_ROWS)
 
 
 def _open_memory(data: object, options: ReadOptions) -> _OpenSource:
@@ -190,7 +191,7 @@ def _open_memory(data: object, options: ReadOptions) -> _OpenSource:
     task, compared = guess_data_task(examples, fields.form.gold, options.task)
     blocks = (examples[at : at + _CHECKED_ROWS] for at in range(0, len(examples), _CHECKED_ROWS))
     placed = (ReadBlock(some, [place] * len(some), [example.row + 1 for example in some]) for some in blocks)
-    return _OpenSource(examples, placed, place, options, task, compared, "", fields.guessed(place), 0)
+    return _OpenSource(examples, placed, place, options, task, compared, "", fields.form, 0)
 
 
 def likely_groups(data: Any, taken: Collection[str | None]) -> tuple[str, ...]:
