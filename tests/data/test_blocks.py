@@ -15,7 +15,7 @@ from unswayed.base.errors import DataError, UnswayedError
 from unswayed.base.values import Example
 from unswayed.data import ReadOptions, _reader, examples_of, read_examples, read_lines
 from unswayed.data._checks import Checks, LineIndex
-from unswayed.data._fields import Fields
+from unswayed.data._fields import _Flat
 from unswayed.data._reader import read_line_blocks
 from unswayed.data.jsonl import Jsonl
 
@@ -24,7 +24,7 @@ WORDS = ["turn", "off", "on", "the", "lights", "in", "kitchen", "hall", "play", 
 
 def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Checks, "check_block", lambda *_: None)
-    monkeypatch.setattr(Fields, "examples", lambda *_: None)
+    monkeypatch.setattr(_Flat, "examples", lambda *_: None)
 
 
 def some_rows(form: str, count: int = 3_000) -> list[object]:

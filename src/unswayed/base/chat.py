@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
@@ -184,27 +185,22 @@ def calls_of(output: Json) -> list[Call] | None:
         output = output.get("tool_calls", [output])
     if not isinstance(output, list):
         return None
-    calls = [_call(item) for item in output]
-    return None if None in calls else [call for call in calls if call is not None]
-
-
-def _call(item: Json) -> Call | None:
-    if isinstance(item, dict) and isinstance(item.get("function"), dict):  # OpenAI's
-        item = item["function"]
-    if not isinstance(item, dict):
-        return None
-    if "name" in item:
-        name, arguments = item["name"], item.get("arguments", item.get("parameters", {}))
-    elif len(item) == 1:  # BFCL's
-        ((name, arguments),) = item.items()
-    else:
-        return None
-    if isinstance(arguments, str):
-        try:
-            arguments = decode(arguments or "{}")
-        except msgspec.DecodeError:
+    calls = []
+    for item in output:
+        openai = isinstance(item, dict) and isinstance(item.get("function"), dict)
+        call = item["function"] if openai else item
+        name = arguments = None
+        if isinstance(call, dict) and "name" in call:
+            name, arguments = call["name"], call.get("arguments", call.get("parameters", {}))
+        elif isinstance(call, dict) and len(call) == 1:  # BFCL's
+            ((name, arguments),) = call.items()
+        if isinstance(arguments, str):
+            with suppress(msgspec.DecodeError):
+                arguments = decode(arguments or "{}")
+        if not isinstance(name, str) or not isinstance(arguments, dict):
             return None
-    return Call(name, arguments) if isinstance(name, str) and isinstance(arguments, dict) else None
+        calls.append(Call(name, arguments))
+    return calls
 
 
 def standard_text(text: str) -> str:
@@ -212,14 +208,14 @@ def standard_text(text: str) -> str:
     return _LEFT_OUT.sub("", text).lower().replace("'", '"')
 
 
-def standard(value: Json) -> Json:
-    """A value in which texts have their standard form, and whole numbers are whole: 5.0 is 5."""
+def standard(value: Json, form: Callable[[str], str] = standard_text) -> Json:
+    """A value in which texts have their standard form, or another, and whole numbers are whole: 5.0 is 5."""
     if isinstance(value, str):
-        return standard_text(value)
+        return form(value)
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
-        return [standard(item) for item in value]
+        return [standard(item, form) for item in value]
     if isinstance(value, dict):
-        return {key: standard(item) for key, item in value.items()}
+        return {key: standard(item, form) for key, item in value.items()}
     return value

@@ -7,6 +7,7 @@ character spans are then moved here, in one place, so that no operator can get l
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 
@@ -298,9 +299,7 @@ class Span(NamedTuple):
 def bio(text: str, spans: Iterable[Span]) -> list[str]:
     """A tag for each token that single spaces separate. A token is of the first stretch that has letters of it."""
     tokens = text.split(" ")
-    starts = [0]
-    for token in tokens:
-        starts.append(starts[-1] + len(token) + 1)
+    starts = list(accumulate((len(token) + 1 for token in tokens), initial=0))
     tags, n = ["O"] * len(tokens), 0
     for span in sorted(spans):
         while n < len(tokens) and (starts[n] + len(tokens[n]) <= span.start or tags[n] != "O"):

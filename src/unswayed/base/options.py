@@ -6,6 +6,7 @@ The command line, plans in TOML, keywords in Python and the reference page are a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache, wraps
 from inspect import signature
 from math import isfinite
@@ -141,7 +142,12 @@ def with_values(
     changed: dict[str, Any] = {}
     for name, value in values.items():
         if name not in hints:
-            raise UsageError(_unknown_option(name, hints, plan, above))
+            what = f"option of {'.'.join(above)}" if above else "section of a plan"
+            near = nearest(str(name), hints)
+            how = f"Did you mean {near!r}?" if near else f"Known: {', '.join(hints)}."
+            if not above and (home := next((o for o in known.values() if o.path[-1] == name), None)):
+                how = f"It belongs to {home.path[0]}."
+            raise UsageError(f"There is no {what} named {name!r}. {how}")
         inner = getattr(plan, name)
         if value is None or value is inner:
             continue
@@ -165,17 +171,6 @@ def converted(value: Any, option: Option, spell: Callable[[Option], str]) -> Any
         raise UsageError(f"{spell(option)} must be {option.expects}, not {value!r:.80}.") from None
 
 
-def _unknown_option(name: str, hints: Mapping[str, Any], plan: msgspec.Struct, above: tuple[str, ...]) -> str:
-    """What is wrong with a name that a plan does not have: a near one, or the section that it belongs to."""
-    what = f"option of {'.'.join(above)}" if above else "section of a plan"
-    if not above and (home := next((o for o in options_of(type(plan)).values() if o.path[-1] == name), None)):
-        return f"There is no {what} named {name!r}. It belongs to {home.path[0]}."
-    near = nearest(str(name), hints)
-    return f"There is no {what} named {name!r}. " + (
-        f"Did you mean {near!r}?" if near else f"Known: {', '.join(hints)}."
-    )
-
-
 def _plain(value: Any, option: Option) -> Any:
     """What a caller may write for a value: one for a list of one, numpy's numbers, texts such as `worst=0.6`."""
     if type(value).__module__ == "numpy":
@@ -183,8 +178,26 @@ def _plain(value: Any, option: Option) -> Any:
     if isinstance(value, PathLike):
         value = fspath(value)
     if option.kind == "dict":
-        alone = not isinstance(value, (str, Mapping, list, tuple))
-        return value if alone else read_pairs(value, option)
+        # Names with their numbers, from a mapping or from texts. The last mark divides a text, since a number has none
+        # and a name may have some. A text without a name is for `all`.
+        if not (marks := option.more.get("pairs")) or not isinstance(value, (str, Mapping, list, tuple)):
+            return value
+        if isinstance(value, Mapping):
+            pairs = [(str(name), given) for name, given in value.items()]
+        else:
+            texts = [str(text) for text in ([value] if isinstance(value, str) else value)]
+            ends = [max(map(text.rfind, marks)) for text in texts]
+            pairs = [(text[: max(end, 0)].strip(), text[end + 1 :]) for text, end in zip(texts, ends, strict=True)]
+        found = {}
+        for name, given in pairs:
+            number = float("nan")
+            with suppress(TypeError, ValueError):
+                number = number if isinstance(given, bool) else float(given)
+            if not isfinite(number):
+                whose = f" of {name!r}" if name else ""
+                raise UsageError(f"The limit{whose} must be a number, not {given!r:.80}. Write {option.expects}.")
+            found[name or "all"] = number
+        return found
     if option.kind == "list":
         if isinstance(value, str) and option.more.get("commas"):
             value = [part.strip() for part in value.split(",") if part.strip()]
@@ -193,32 +206,6 @@ def _plain(value: Any, option: Option) -> Any:
     if option.more.get("column") and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value
-
-
-def read_pairs(values: Any, option: Option) -> Any:
-    """Names with their numbers, from a mapping or from texts such as `worst=0.6`.
-
-    The last mark divides a text, since a number has none and a name may have some. A text without a name is for `all`.
-    """
-    if not (marks := option.more.get("pairs")):
-        return values
-    if isinstance(values, Mapping):
-        pairs = [(str(name), value) for name, value in values.items()]
-    else:
-        texts = [str(text) for text in ([values] if isinstance(values, str) else values)]
-        ends = [max(map(text.rfind, marks)) for text in texts]
-        pairs = [(text[: max(end, 0)].strip(), text[end + 1 :]) for text, end in zip(texts, ends, strict=True)]
-    found = {}
-    for name, value in pairs:
-        try:
-            number = float("nan") if isinstance(value, bool) else float(value)
-        except (TypeError, ValueError):
-            number = float("nan")
-        if not isfinite(number):
-            whose = f" of {name!r}" if name else ""
-            raise UsageError(f"The limit{whose} must be a number, not {value!r:.80}. Write {option.expects}.")
-        found[name or "all"] = number
-    return found
 
 
 class UnexpectedKeyword(UsageError, TypeError):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import AbstractContextManager
 from typing import TextIO
 
 
-class Progress:
+class Progress(AbstractContextManager["Progress"]):
     """Counts items of a long piece of work. Quiet for work that ends within a second."""
 
     def __init__(self, what: str, total: int | None = None, stream: TextIO | None = None) -> None:
@@ -20,9 +21,6 @@ class Progress:
         self._next = self._began + (0.2 if self._terminal else 1.0)
         self._gap = 0.2 if self._terminal else 10.0
         self._shown = False
-
-    def __enter__(self) -> Progress:
-        return self
 
     def skip(self, count: int) -> None:
         """Items that need no work; they count as done but not into the rate."""
@@ -38,11 +36,7 @@ class Progress:
 
     def _show(self, now: float) -> None:
         self._shown = True
-        line = self.line(now - self._began)
-        self._stream.write(f"\r\x1b[K{line}" if self._terminal else line + "\n")
-        self._stream.flush()
-
-    def line(self, seconds: float) -> str:
+        seconds = now - self._began
         rate = (self.done - self._skipped) / seconds if seconds > 0 else 0.0
         of = f"/{self.total:,}" if self.total is not None else ""
         parts = [f"{self.what} {self.done:,}{of}"]
@@ -54,7 +48,9 @@ class Progress:
                 minutes, rest = divmod(int((self.total - self.done) / rate + 0.5), 60)
                 hours, minutes = divmod(minutes, 60)
                 parts.append(f"{hours}:{minutes:02}:{rest:02} left" if hours else f"{minutes}:{rest:02} left")
-        return " · ".join(parts)
+        line = " · ".join(parts)
+        self._stream.write(f"\r\x1b[K{line}" if self._terminal else line + "\n")
+        self._stream.flush()
 
     def __exit__(self, *error: object) -> None:
         if self._shown:

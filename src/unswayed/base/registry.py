@@ -70,8 +70,21 @@ class Registry(Generic[T]):
     def get(self, name: str) -> type[T]:
         """The class of that name; `module:Class` reaches one that is not registered."""
         if name not in self._loaded:
-            if name in self._sources:
-                cls = self._load_class(self._sources[name])
+            source = self._sources.get(name)
+            if isinstance(source, str):
+                own = [c for c in vars(importlib.import_module(source)).values() if inspect.isclass(c)]
+                own = [c for c in own if c.__module__ == source and not c.__name__.startswith("_")]
+                classes = [c for c in own if issubclass(c, self.base)]
+                if len(classes) != 1:
+                    raise UsageError(f"{source} must define exactly one {self.base.__name__}; it has {len(classes)}.")
+                cls = classes[0]
+            elif source is not None:
+                try:
+                    cls = self._check_class(source.load(), source.value)
+                except (ImportError, AttributeError) as error:
+                    what = f"The {self.kind} {name!r} ({source.value}) can't be loaded: {error}."
+                    owner = source.dist.name if source.dist else ""
+                    raise UsageError(f"{what} Reinstall or remove the plug-in {owner}.") from error
             elif (known := name.partition(":")[0]) in self._sources:
                 apart = f" Set its parameters with {option('param', 'params')}." if self.kind == "operator" else ""
                 raise UsageError(f"The {self.kind} {known!r} takes nothing after its name: {name!r}.{apart}")
@@ -110,21 +123,6 @@ class Registry(Generic[T]):
                 raise NameClash(f"{what} Uninstall one of them, or rename the entry point.")
             owners[point.name], found[point.name] = owner, point
         return found
-
-    def _load_class(self, source: str | EntryPoint) -> type[T]:
-        if isinstance(source, str):
-            own = [c for c in vars(importlib.import_module(source)).values() if inspect.isclass(c)]
-            own = [c for c in own if c.__module__ == source and not c.__name__.startswith("_")]
-            classes = [c for c in own if issubclass(c, self.base)]
-            if len(classes) != 1:
-                raise UsageError(f"{source} must define exactly one {self.base.__name__}; it has {len(classes)}.")
-            return classes[0]
-        try:
-            return self._check_class(source.load(), source.value)
-        except (ImportError, AttributeError) as error:
-            what = f"The {self.kind} {source.name!r} ({source.value}) can't be loaded: {error}."
-            owner = source.dist.name if source.dist else ""
-            raise UsageError(f"{what} Reinstall or remove the plug-in {owner}.") from error
 
     def _check_class(self, cls: object, where: str) -> type[T]:
         """The class of a plug-in; raises if it lacks a method that it must extend, or has one with other arguments."""
@@ -166,15 +164,11 @@ def import_reference(reference: str) -> object:
             raise  # the module is there; something that it imports is not
         how = "Run from the folder that holds it, or install its package."
         raise UsageError(f"There is no module {module_name!r} here or installed. {how}") from error
-    if not attribute:
-        raise UsageError(f"{reference!r} names no function. Add one, as in {module_name}:predict. {_offer(found)}")
     for part in attribute.split("."):
-        if not hasattr(found, part):
-            raise UsageError(f"{module_name!r} has no {attribute!r}. {_offer(found)}")
+        if not part or not hasattr(found, part):
+            names = sorted(name for name, value in vars(found).items() if callable(value) and not name.startswith("_"))
+            offer = f"It offers: {', '.join(names[:10])}." if names else "It offers nothing that can be called."
+            what = f"{reference!r} names no function. Add one, as in {module_name}:predict."
+            raise UsageError(f"{f'{module_name!r} has no {attribute!r}.' if attribute else what} {offer}")
         found = getattr(found, part)
     return found
-
-
-def _offer(module: object) -> str:
-    names = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
-    return f"It offers: {', '.join(sorted(names)[:10])}." if names else "It offers nothing that can be called."

@@ -164,10 +164,8 @@ def _masked_word(word: str, before: str, found: list[str]) -> str:
 
 def _masked_address(text: str, found: list[str]) -> str:
     if "://" in text:
-        for secret in [
-            *_USER.findall(text),
-            *(value for name, value in _QUERY.findall(text) if _is_secret(name, value)),
-        ]:
+        values = [value for name, value in _QUERY.findall(text) if _is_secret(name, value)]
+        for secret in _USER.findall(text) + values:
             if secret != MASK:
                 found.append(secret)
                 text = text.replace(secret, MASK)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
 from typing import Any
 
 import msgspec
 from markupsafe import Markup, escape
 
 from unswayed.base.edits import slots_of
-from unswayed.base.errors import MissingExtra
+from unswayed.base.errors import import_extra
 from unswayed.base.values import Estimate, Inputs, Json
 
 LABEL = 80  # characters of a name that are shown
@@ -185,10 +184,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 def data_frame(library: str, columns: Columns) -> Any:
     """A DataFrame of pandas or polars; without the library, an error with the line that installs it."""
-    try:
-        module = import_module(library)
-    except ImportError as error:
-        raise MissingExtra(f"to_{library}()", library) from error
+    module = import_extra(library, f"to_{library}()", library)
     more = {"strict": False} if library == "polars" else {}
     return module.DataFrame({name: list(values) for name, values in columns.items()}, **more)
 

@@ -177,28 +177,26 @@ class Variants(Sequence[Variant]):
 
     def __init__(self, columns: Sequence[VariantColumn]) -> None:
         self._columns = columns
-        texts = _in_turn([column.texts for column in columns])
+        self.varied: Sequence[Example] = columns[0].examples if columns else ()  # each once
+        self._there: list[bool] | None = None  # of each example and column; None where all have a variant
+        texts = self._in_turn([column.texts for column in columns])
         self._there = [text is not None for text in texts] if None in texts else None
-        self.texts: list[str] = self._only(texts)
+        self.texts: list[str] = texts if self._there is None else list(compress(texts, self._there))  # type: ignore[assignment,arg-type]
 
-    def _only(self, values: list[T | None] | list[T]) -> list[T]:
-        """Of a value for each example and column, those where there is a variant."""
-        return values if self._there is None else list(compress(values, self._there))  # type: ignore[return-value,arg-type]
+    def _in_turn(self, columns: Sequence[Sequence[T]]) -> list[T]:
+        """The first value of each column, then the second, and so on, where there is a variant."""
+        values = list(columns[0]) if len(columns) == 1 else list(chain.from_iterable(zip(*columns, strict=True)))
+        return values if self._there is None else list(compress(values, self._there))
 
     def _for_each(self, of_examples: Sequence[T]) -> list[T]:
-        return self._only(_in_turn([of_examples] * len(self._columns)))
-
-    @property
-    def varied(self) -> Sequence[Example]:
-        """The examples, each once."""
-        return self._columns[0].examples
+        return self._in_turn([of_examples] * len(self._columns))
 
     @property
     def places(self) -> list[list[Any]]:
         """What says where each variant belongs, as columns: row, example id, draw, source, family and meaning."""
         examples, makers = self.varied, zip(*(column.maker for column in self._columns), strict=True)
         rows, ids = self._for_each([e.row for e in examples]), self._for_each([e.id for e in examples])
-        return [rows, ids, *(self._only(list(values) * len(examples)) for values in makers)]
+        return [rows, ids, *(self._in_turn([list(values) * len(examples)]) for values in makers)]
 
     @property
     def inputs(self) -> list[Inputs]:
@@ -207,11 +205,11 @@ class Variants(Sequence[Variant]):
 
     @property
     def golds(self) -> list[Json]:
-        return self._only(_in_turn([column.golds for column in self._columns]))
+        return self._in_turn([column.golds for column in self._columns])
 
     @cached_property
     def notes(self) -> list[str]:
-        return self._only(_in_turn([column.notes() for column in self._columns]))
+        return self._in_turn([column.notes() for column in self._columns])
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -225,8 +223,3 @@ class Variants(Sequence[Variant]):
     @cached_property
     def _made(self) -> list[Variant]:
         return list(map(Variant, *self.places, self.inputs, self.golds, self.notes))
-
-
-def _in_turn(columns: Sequence[Sequence[T]]) -> list[T]:
-    """The first value of each column, then the second, and so on."""
-    return list(columns[0]) if len(columns) == 1 else list(chain.from_iterable(zip(*columns, strict=True)))

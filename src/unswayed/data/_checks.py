@@ -59,20 +59,16 @@ class DataKind(NamedTuple):
     notes: tuple[str, ...] = ()  # what was guessed that the user may want otherwise, in sentences
 
 
-class TaskGuess(NamedTuple):
-    """The task, and what is compared by default: `extract` or `equivalent`."""
-
-    task: str
-    compared: dict[str, str]
-
-
 def guess_data_task(
     examples: Sequence[Example], gold_field: str | None, chosen: str | None = None, equivalent: str = ""
-) -> TaskGuess:
-    """What the first examples of data are about; `chosen` is the task that the user named, or that the format has."""
+) -> tuple[str, dict[str, str]]:
+    """The task of the first examples of data, and what is compared by default: `extract` or `equivalent`.
+
+    `chosen` is the task that the user named, or that the format has.
+    """
     golds = [example.gold for example in examples if example.gold is not None]
     if (chosen or "generate") == "generate" and examples and choices_in(examples[0].inputs):
-        return TaskGuess("generate", {"extract": "choice"})
+        return "generate", {"extract": "choice"}
     task = chosen
     if not task:
         first = next((example for example in examples if example.gold is not None), examples[0])
@@ -90,8 +86,8 @@ def guess_data_task(
             task = "generate" if answers else task
     numbers = golds and task in _FREE_TASKS and all(map(_is_number, golds))
     if equivalent and task in _FREE_TASKS:
-        return TaskGuess(task, {"equivalent": equivalent})
-    return TaskGuess(task_named(task).name, {"extract": "number"} if numbers else {})
+        return task, {"equivalent": equivalent}
+    return task_named(task).name, {"extract": "number"} if numbers else {}
 
 
 def _are_free_answers(golds: list[Json]) -> bool | None:
@@ -121,13 +117,13 @@ def _is_number(gold: Json) -> bool:
 
 
 def data_kind(
-    guess: TaskGuess, examples: Sequence[Example], language: str | None, notes: tuple[str, ...] = ()
+    name: str, compared: dict[str, str], examples: Sequence[Example], language: str | None, notes: tuple[str, ...] = ()
 ) -> DataKind:
     """What data is about, with the language as chosen, or else as found in its first examples."""
     tag = language_tag(language) if language else ""
     if tag and tag != SEVERAL:
-        return DataKind(guess.task, tag, False, guess.compared, notes)
-    step, task = max(1, len(examples) // _IDENTIFIED_ROWS), task_named(guess.task)
+        return DataKind(name, tag, False, compared, notes)
+    step, task = max(1, len(examples) // _IDENTIFIED_ROWS), task_named(name)
     found = identify(_varied_text(example, task) for example in examples[::step]).language
     how = f"set {option('lang', 'language')} if that is wrong"
     if "+" in found:
@@ -136,7 +132,7 @@ def data_kind(
     else:
         note = f"the language is {found} ({language_name(found)}), identified from the texts; {how}."
     said = () if found in ("en", UNSURE) else (note,)  # most data is in English
-    return DataKind(guess.task, found, not tag, guess.compared, (*notes, *said))
+    return DataKind(name, found, not tag, compared, (*notes, *said))
 
 
 def with_languages(examples: Iterable[Example], kind: DataKind, path: Path | None = None) -> Iterator[Example]:
@@ -383,7 +379,7 @@ class LabelCounts:
         if 0 < early <= len(labels):
             self._seen.update(map(hash, labels[:early]))
             self._rows += early
-            self._refuse_ids("the first ")
+            self._described("the first ")
             labels = labels[early:]
         self._rows += len(labels)
         self._seen.update(map(hash, labels))
@@ -392,16 +388,16 @@ class LabelCounts:
         """To be called after the last row. Raises, or warns on standard error."""
         if not self._is_counted or self._rows < _MIN_ROWS:
             return
-        self._refuse_ids("")
+        described = self._described("")
         if len(self._seen) >= _WARNED_SHARE * self._rows:
-            print(f"unswayed: {self._path}: {self._many_values('')}", file=sys.stderr)
+            print(f"unswayed: {self._path}: {described}", file=sys.stderr)
 
-    def _refuse_ids(self, which: str) -> None:
+    def _described(self, which: str) -> str:
+        """How many values there are, as a question; raises where there are so many that they are ids."""
+        many = f"{self._name} has {len(self._seen):,} values in {which}{self._rows:,} rows: is it an id?"
         if not self._is_chosen and len(self._seen) >= _REFUSED_SHARE * self._rows:
             task = option("task")
             how = f"Choose the column of the labels with {option('gold')}. If each value is a label, use {task} "
             how += f"{self._task.name}; if they are free answers, {task} generate; if there are no labels, {task} text."
-            raise DataError(f"{self._many_values(which)} {how}", self._path)
-
-    def _many_values(self, which: str) -> str:
-        return f"{self._name} has {len(self._seen):,} values in {which}{self._rows:,} rows: is it an id?"
+            raise DataError(f"{many} {how}", self._path)
+        return many

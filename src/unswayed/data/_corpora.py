@@ -87,14 +87,33 @@ def pull(
         if target.is_file() and target.stat().st_size == file.size and file_hash(target) == file.sha256:
             progress(file.size)
             continue
+        from urllib.request import Request, urlopen  # slow to import, and seldom needed
+
         url = f"{base}/{quote(file.path)}"
         partial = _partial_path(target)
         try:
             with _disk_problems(target):
                 target.parent.mkdir(parents=True, exist_ok=True)
-            digest = _download(url, file, partial, progress, timeout)
-            if digest != file.sha256:
-                what = f"the file is not the one that was expected (SHA-256 {digest}, not {file.sha256}). It changed"
+            digest, got = sha256(), 0
+            request = Request(url, headers={"User-Agent": f"unswayed/{VERSION}"})  # noqa: S310  only http(s) comes here
+            with _network_problems(url, timeout):
+                response = urlopen(request, timeout=timeout)  # noqa: S310
+            # A disk may turn out to be full only when what was buffered is written on closing, so `out` closes inside.
+            with response, _disk_problems(partial), partial.open("wb") as out:
+                announced = response.headers.get("Content-Length")
+                while got <= file.size:  # it stops one piece after the file has become too long
+                    with _network_problems(url, timeout):
+                        piece = response.read(_PIECE_BYTES)
+                    if not piece:
+                        break
+                    out.write(piece)
+                    digest.update(piece)
+                    got += len(piece)
+                    progress(len(piece))
+            if announced and announced.isdigit() and got < int(announced) and got <= file.size:
+                raise PullError(f"{url}: the connection was cut after {got:,} of {int(announced):,} bytes. Try again.")
+            if (found := digest.hexdigest()) != file.sha256:
+                what = f"the file is not the one that was expected (SHA-256 {found}, not {file.sha256}). It changed"
                 how = f"Try again, or choose another {option('mirror')}."
                 raise PullError(f"{url}: {what} at its source or on the way; nothing was kept. {how}")
             with _disk_problems(target):
@@ -114,31 +133,6 @@ def cache_folder() -> Path:
 def _partial_path(target: Path) -> Path:
     """Where a file grows before it is whole: in the same folder, so that putting it in place is one step."""
     return target.with_name(f".{target.name}.partial-{os.getpid()}")
-
-
-def _download(url: str, file: CorpusFile, partial: Path, progress: Callable[[int], None], timeout: float) -> str:
-    """Writes what the URL gives, and returns its SHA-256. Stops one piece after it has become too long."""
-    from urllib.request import Request, urlopen  # slow to import, and seldom needed
-
-    digest, got = sha256(), 0
-    request = Request(url, headers={"User-Agent": f"unswayed/{VERSION}"})  # noqa: S310  pull lets only http(s) through
-    with _network_problems(url, timeout):
-        response = urlopen(request, timeout=timeout)  # noqa: S310
-    # A disk may turn out to be full only when what was buffered is written on closing, so `out` closes inside too.
-    with response, _disk_problems(partial), partial.open("wb") as out:
-        announced = response.headers.get("Content-Length")
-        while got <= file.size:
-            with _network_problems(url, timeout):
-                piece = response.read(_PIECE_BYTES)
-            if not piece:
-                break
-            out.write(piece)
-            digest.update(piece)
-            got += len(piece)
-            progress(len(piece))
-    if announced and announced.isdigit() and got < int(announced) and got <= file.size:
-        raise PullError(f"{url}: the connection was cut after {got:,} of {int(announced):,} bytes. Try again.")
-    return digest.hexdigest()
 
 
 @contextmanager

@@ -51,37 +51,24 @@ class Fields:
     def __init__(self, options: ReadOptions, cells: bool = False) -> None:
         """`cells`: values are cells of a text table, where an empty one means that there is no value."""
         self._options, self._cells = options, cells
-        self._form: Form | None = None
+        self.form = Form(options)  # of no kind yet
 
     def example(self, row: int, record: Record, path: Path, line: int) -> Example:
         """The example of one record; a `DataError` with its place if something is wrong with it."""
         try:
-            if self._form is None:  # the first record decides for all
+            if type(self.form) is Form:  # the first record decides for all
                 options = self._options
                 if isinstance(record.get("inputs"), dict):
-                    self._form = _Native(options)
+                    self.form = _Native(options)
                 elif not options.input and is_chat_record(record):
-                    self._form = ChatForm(record, options, path)
+                    self.form = ChatForm(record, options, path)
                 elif (tagged := TaggedForm(record, options)).fits(record, _GOLDS):
-                    self._form = tagged
+                    self.form = tagged
                 else:
-                    self._form = _Flat(record, options, self._cells)
-            return self._form.example(row, record)
+                    self.form = _Flat(record, options, self._cells)
+            return self.form.example(row, record)
         except Problem as problem:
             raise DataError(str(problem), path, line) from None
-
-    def examples(self, row: int, records: Sequence[Record]) -> list[Example] | None:
-        """The examples of records that follow each other; None where they must be looked at one by one."""
-        return None if self._form is None else self._form.examples(row, records)
-
-    @property
-    def gold(self) -> str | None:
-        """The field that holds it, once a record was seen."""
-        return None if self._form is None else self._form.gold
-
-    def guessed(self, path: Path) -> tuple[str, ...]:
-        """Which fields were taken, where the user did not choose and other fields are there, or a name is less sure."""
-        return (f"{path}: {self._form.guess}",) if self._form is not None and self._form.guess else ()
 
 
 class RecordReader(Reader):
@@ -182,7 +169,17 @@ class _Flat(Form):
             if len(inputs) == 1:  # the task calls the utterance `text`
                 inputs = {"text": next(iter(inputs.values()))}
         elif self._has_answers:
-            gold = _qa_gold(gold)
+            # As SQuAD has them, `{"text": […], "answer_start": […]}` or a list, in the form of the task `qa`.
+            if isinstance(gold, dict) and isinstance(gold.get("text"), list):
+                starts = gold.get("answer_start") or [None] * len(gold["text"])
+                listed = [{"text": text, "start": at} for text, at in zip(gold["text"], starts, strict=False)]
+                gold = {"answers": listed}
+            elif isinstance(gold, list):
+                listed = [{"text": one} if isinstance(one, str) else one for one in gold]
+                for n, one in enumerate(listed):
+                    if isinstance(one, dict) and "answer_start" in one:
+                        listed[n] = {"text": one.get("text"), "start": one["answer_start"]}
+                gold = {"answers": listed}
         id = id_text(_required_field(record, self._id)) if self._id else ""
         return Example(row, id, inputs, gold, _group_values(record, self._groups) if self._groups else {})
 
@@ -241,21 +238,6 @@ def _listed_choices(value: Any) -> tuple[list[str], list[str]] | None:
     if not all(isinstance(text, str) and text.strip() for text in texts):
         return None
     return texts, [str(label) for label in labels] if isinstance(labels, list) else []
-
-
-def _qa_gold(answers: Json) -> Json:
-    """Answers as SQuAD has them, `{"text": […], "answer_start": […]}` or a list, in the form of the task `qa`."""
-    if isinstance(answers, dict) and isinstance(answers.get("text"), list):
-        starts = answers.get("answer_start") or [None] * len(answers["text"])
-        return {"answers": [{"text": text, "start": at} for text, at in zip(answers["text"], starts, strict=False)]}
-    if not isinstance(answers, list):
-        return answers
-    listed: list[Json] = []
-    for answer in answers:
-        if isinstance(answer, dict) and "answer_start" in answer:
-            answer = {"text": answer.get("text"), "start": answer["answer_start"]}
-        listed.append({"text": answer} if isinstance(answer, str) else answer)
-    return {"answers": listed}
 
 
 def _first_named(names: Iterable[str], record: Record) -> str | None:

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,6 +20,7 @@ from unswayed.base.values import Example, Inputs, Json
 from unswayed.data._checks import FREE_GOLDS
 from unswayed.data._reader import Problem, Record, read_lines
 
+T = TypeVar("T")
 _TOKENS = ("tokens", "words")
 _TAGS = ("tags", "ner_tags", "slots", "ner", "labels", "iob_tags", "bio_tags")
 _ENTITIES = ("entities", "ents", "spans")
@@ -176,18 +177,25 @@ class TaggedForm(Form):
     def example(self, row: int, record: Record) -> Example:
         gold: Json
         if self._studio:
-            text, spans = self._studio_text(record)
-            gold = {"entities": entities_of(spans, text)}
+            data, annotations = record.get("data"), record.get("annotations")
+            if not isinstance(data, dict) or not isinstance(annotations, list):
+                raise Problem("a task of Label Studio must have data and annotations.")
+            text = _field(data, self._text, str)
+            made = [one for one in annotations if isinstance(one, dict) and not one.get("was_cancelled")]
+            if not made or not isinstance(made[0].get("result"), list):
+                raise Problem("this task has no annotation. Annotate it, or leave it out.")
+            results = [one for one in made[0]["result"] if isinstance(one, dict)]
+            gold = {"entities": entities_of([r.get("value") for r in results if r.get("type") == "labels"], text)}
         elif self._tokens is not None:
-            tokens = _list_field(record, self._tokens)
+            tokens = _field(record, self._tokens, list)
             text, gold = join_tokens(tokens), None
             if self._tags is not None or self._options.task is not None:
                 gold = {"tags": bio_tags(self._tags_of(record), len(tokens))}
         elif self._spans is not None:
-            text = _string_field(record, self._text)
-            gold = {"entities": entities_of(_list_field(record, self._spans), text)}
+            text = _field(record, self._text, str)
+            gold = {"entities": entities_of(_field(record, self._spans, list), text)}
         else:
-            text, tags = _string_field(record, self._text), self._tags_of(record)
+            text, tags = _field(record, self._text, str), self._tags_of(record)
             words = text.split()
             text = " ".join(words) if len(words) == len(tags) else text
             gold = {"tags": bio_tags(tags, text.count(" ") + 1)}
@@ -198,24 +206,12 @@ class TaggedForm(Form):
             gold = {"intent": intent, "slots": gold["tags"]}
         return self._placed(row, record, {"text": text}, gold)
 
-    def _studio_text(self, record: Record) -> tuple[str, list[Any]]:
-        """The text of a task of Label Studio, and the entities of its first annotation that was not cancelled."""
-        data, annotations = record.get("data"), record.get("annotations")
-        if not isinstance(data, dict) or not isinstance(annotations, list):
-            raise Problem("a task of Label Studio must have data and annotations.")
-        text = _string_field(data, self._text)
-        made = [one for one in annotations if isinstance(one, dict) and not one.get("was_cancelled")]
-        if not made or not isinstance(made[0].get("result"), list):
-            raise Problem("this task has no annotation. Annotate it, or leave it out.")
-        results = [one for one in made[0]["result"] if isinstance(one, dict)]
-        return text, [one.get("value") for one in results if one.get("type") == "labels"]
-
     def _tags_of(self, record: Record) -> list[Any]:
         if self._tags is None:
             how = f"Choose the field of the tags with {option('gold')}."
             raise Problem(f"there are tokens, but no tags ({', '.join(_TAGS[:3])}, …). {how}")
         tags = record.get(self._tags)
-        return tags.split() if isinstance(tags, str) else _list_field(record, self._tags)
+        return tags.split() if isinstance(tags, str) else _field(record, self._tags, list)
 
 
 def join_tokens(tokens: Sequence[Any]) -> str:
@@ -288,17 +284,11 @@ def _are_spans(spans: Any, may_be_empty: bool) -> bool:
     return True
 
 
-def _string_field(record: Record, name: str | None) -> str:
+def _field(record: Record, name: str | None, kind: type[T]) -> T:
+    """The value of a field that must hold a text or a list."""
     value = record.get(name) if name else None
-    if not isinstance(value, str):
-        raise Problem(f"{name or 'text'} must be a text, not {value!r:.60}.")
-    return value
-
-
-def _list_field(record: Record, name: str) -> list[Any]:
-    value = record.get(name)
-    if not isinstance(value, list):
-        raise Problem(f"{name} must be a list, not {value!r:.60}.")
+    if not isinstance(value, kind):
+        raise Problem(f"{name or 'text'} must be a {'text' if kind is str else 'list'}, not {value!r:.60}.")
     return value
 
 
@@ -336,8 +326,22 @@ class ChatForm(Form):
 
     def example(self, row: int, record: Record) -> Example:
         messages: Json
+        tools: Json
+        gold: Json
         if self._bfcl:
-            messages, tools, gold = self._bfcl_parts(record)
+            question, functions, id = record.get("question"), record.get("function"), record.get("id")
+            if not isinstance(question, list) or len(question) != 1:
+                what = "question must be one turn, [[{'role': …, 'content': …}]]"
+                raise Problem(f"{what}: multi-turn tests are not read.")
+            if not isinstance(functions, list) or not all(isinstance(f, dict) and "name" in f for f in functions):
+                raise Problem(f"function must be a list of definitions, not {functions!r:.60}.")
+            messages, tools = question[0], [{"type": "function", "function": function} for function in functions]
+            if self._golds is None:  # tests of irrelevance are right without any call
+                gold = [] if str(id).startswith(("irrelevance", "live_irrelevance")) else None
+            elif id not in self._golds:
+                raise Problem(f"{_ANSWERS} has no row with the id {id!r}.")
+            else:
+                gold = self._golds[id]
         else:
             messages = record.get(self._messages)
             tools = record.get("tools") or record.get("functions")
@@ -359,20 +363,6 @@ class ChatForm(Form):
         except ValueError as error:
             raise Problem(f"{error}. Fix the row, or choose another turn with {option('turn')}.") from None
         return self._placed(row, record, inputs, gold)
-
-    def _bfcl_parts(self, record: Record) -> tuple[Json, Json, Json]:
-        """The messages, tools and gold of a row of BFCL. Its tests of irrelevance are right without any call."""
-        question, id = record.get("question"), record.get("id")
-        if not isinstance(question, list) or len(question) != 1:
-            raise Problem("question must be one turn, [[{'role': …, 'content': …}]]: multi-turn tests are not read.")
-        functions = record.get("function")
-        if not isinstance(functions, list) or not all(isinstance(f, dict) and "name" in f for f in functions):
-            raise Problem(f"function must be a list of definitions, not {functions!r:.60}.")
-        tools = [{"type": "function", "function": function} for function in functions]
-        if self._golds is not None and id not in self._golds:
-            raise Problem(f"{_ANSWERS} has no row with the id {id!r}.")
-        no_call: Json = [] if str(id).startswith(("irrelevance", "live_irrelevance")) else None
-        return question[0], tools, self._golds[str(id)] if self._golds is not None else no_call
 
 
 def _only_right(value: Json) -> Json:

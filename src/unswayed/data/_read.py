@@ -17,11 +17,11 @@ import msgspec
 from unswayed.base.errors import DataError, UsageError, nearest, option
 from unswayed.base.ids import content_id, file_hash
 from unswayed.base.options import ReadOptions
-from unswayed.base.task import Task, task_named
+from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json, Variant
-from unswayed.data._checks import Checks, DataKind, LabelCounts, TaskGuess, data_kind, guess_data_task, with_languages
+from unswayed.data._checks import Checks, DataKind, LabelCounts, data_kind, guess_data_task, with_languages
 from unswayed.data._fields import KNOWN_FIELDS, Fields
-from unswayed.data._forms import naming_of
+from unswayed.data._forms import Form, naming_of
 from unswayed.data._reader import Problem, ReadBlock, Reader, readers
 from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 
@@ -96,16 +96,18 @@ class _OpenSource(NamedTuple):
     blocks: Iterator[ReadBlock]  # of all examples
     path: Path
     options: ReadOptions
-    guess: TaskGuess
+    task: str
+    compared: dict[str, str]
     language: str
-    notes: tuple[str, ...]
+    form: Form  # of the records, which knows which fields were taken
     searched: int  # rows after the first bad one, to find more to show
 
     def kind(self, language: str | None) -> DataKind:
-        return data_kind(self.guess, self.first, language or self.language, self.notes)
+        notes = (f"{self.path}: {self.form.guess}",) if self.form.guess else ()
+        return data_kind(self.task, self.compared, self.first, language or self.language, notes)
 
     def checked_examples(self) -> Iterator[Example]:
-        task = task_named(self.guess.task)
+        task = task_named(self.task)
         checks, labels = Checks(task, self.options.labels), LabelCounts(self.path, task, self.options)
         for block in self.blocks:
             passed = checks.check_block(block.examples, block.lines)
@@ -118,28 +120,23 @@ class _OpenSource(NamedTuple):
                 try:
                     example = checks.check_example(example, line)
                 except Problem as problem:
-                    later = chain(stream, chain.from_iterable(map(ReadBlock.placed, self.blocks)))
-                    more = _later_problems(islice(later, self.searched), checks)
-                    raise DataError("\n".join([str(problem), *more]), file, line) from None
+                    # What is wrong with rows soon after it comes along, so that all can be fixed together.
+                    found, blocks = [str(problem)], map(ReadBlock.placed, self.blocks)
+                    later = islice(chain(stream, chain.from_iterable(blocks)), self.searched)
+                    try:
+                        for other, its_file, its_line in later:
+                            try:
+                                checks.check_example(other, its_line)
+                            except Problem as another:
+                                found.append(str(DataError(str(another), its_file, its_line)))
+                            if len(found) == _SHOWN_PROBLEMS:
+                                break
+                    except DataError as error:
+                        found.append(str(error))
+                    raise DataError("\n".join(found), file, line) from None
                 labels.add([example])
                 yield example
         labels.check()
-
-
-def _later_problems(rows: Iterator[tuple[Example, Path, int]], checks: Checks) -> list[str]:
-    """What is wrong with rows soon after a bad one, so that all can be fixed together."""
-    found: list[str] = []
-    try:
-        for example, file, line in rows:
-            try:
-                checks.check_example(example, line)
-            except Problem as problem:
-                found.append(str(DataError(str(problem), file, line)))
-            if len(found) == _SHOWN_PROBLEMS - 1:
-                break
-    except DataError as error:
-        found.append(str(error))
-    return found
 
 
 def _open_file(path: Path, options: ReadOptions, reader: Reader) -> _OpenSource:
@@ -163,9 +160,9 @@ def _open_file(path: Path, options: ReadOptions, reader: Reader) -> _OpenSource:
         yield from blocks
 
     first = first[:_GUESSED_ROWS]
-    gold, notes = (reader.fields.gold, reader.fields.guessed(path)) if reader.fields else (None, ())
-    guess = guess_data_task(first, gold, options.task or reader.task, reader.equivalent)
-    return _OpenSource(first, all_blocks(), path, options, guess, reader.language, notes, _SEARCHED_ROWS)
+    form = reader.fields.form if reader.fields else Form(options)
+    task, compared = guess_data_task(first, form.gold, options.task or reader.task, reader.equivalent)
+    return _OpenSource(first, all_blocks(), path, options, task, compared, reader.language, form, _SEARCHED_ROWS)
 
 
 def _open_memory(data: object, options: ReadOptions) -> _OpenSource:
@@ -191,10 +188,10 @@ def _open_memory(data: object, options: ReadOptions) -> _OpenSource:
             raise DataError(f"this must be a text, a mapping or an Example, not {kind}.", place, row + 1)
     if not examples:
         raise DataError("there are no examples.", place)
-    guess = guess_data_task(examples, fields.gold, options.task)
+    task, compared = guess_data_task(examples, fields.form.gold, options.task)
     blocks = (examples[at : at + _CHECKED_ROWS] for at in range(0, len(examples), _CHECKED_ROWS))
     placed = (ReadBlock(some, [place] * len(some), [example.row + 1 for example in some]) for some in blocks)
-    return _OpenSource(examples, placed, place, options, guess, "", fields.guessed(place), 0)
+    return _OpenSource(examples, placed, place, options, task, compared, "", fields.form, 0)
 
 
 def likely_groups(data: Any, taken: Collection[str | None]) -> tuple[str, ...]:
@@ -246,7 +243,12 @@ def _records_of(data: Any) -> Iterator[Any]:
     elif library == "pandas" and hasattr(data, "columns"):
         columns = []
         for at in range(len(data.columns)):
-            cells = [_json_cell(value) for value in data.iloc[:, at].tolist()]
+            cells = data.iloc[:, at].tolist()
+            for n, cell in enumerate(cells):  # as JSON has it: arrays as lists, and None for several kinds of nothing
+                if hasattr(cell, "tolist"):
+                    cells[n] = cell.tolist()
+                elif type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and isnan(cell)):
+                    cells[n] = None
             # pandas makes whole numbers floats beside a missing one
             floats = [cell for cell in cells if cell is not None]
             if len(floats) < len(cells) and all(type(cell) is float and cell.is_integer() for cell in floats):
@@ -269,14 +271,6 @@ def _records_of(data: Any) -> Iterator[Any]:
         raise UsageError(f"data must be {kinds}, not {type(data).__qualname__}.")
     else:
         yield from data
-
-
-def _json_cell(value: Any) -> Any:
-    """A cell as JSON has it: arrays as lists, and None for pandas' several kinds of nothing."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    nothing = type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and isnan(value))
-    return None if nothing else value
 
 
 def content_id_of(path: Path) -> str:
@@ -333,11 +327,10 @@ def import_corpus(
     kind, source, examples = open_source(path, options, language)
 
     def variants() -> Iterator[Variant]:
-        count = 0
+        variant = None
         for variant in find_reader(path, options).variants(path, options):
-            count += 1
             yield variant
-        if not count:
+        if variant is None:
             raise DataError("this corpus has no variants. Make some with `unswayed vary`.", path)
 
     people = find_reader(path, options).people
@@ -366,56 +359,43 @@ def import_versions(
             raise UsageError(f"{option('variant', 'versions')} must be NAME or NAME=FILE, not {version!r}.")
         if given:
             files.append(content_id_of(Path(file)))
-            found[name] = _version_from_file(Path(file), clean, task, options)
+            rows = list(read_examples(file, msgspec.structs.replace(options, task=task.name)))
+            by_id = {example.id: example for example in clean}
+            in_order = 2 * sum(row.id in by_id for row in rows) <= len(rows)  # else they are found by id
+            if in_order and len(rows) != len(clean):
+                what = f"there are {len(rows):,} rows, but {len(clean):,} clean ones, and their ids differ."
+                raise DataError(f"{what} Give the rows of both files the same ids.", file)
+            owners = clean if in_order else [by_id.get(row.id) for row in rows]
+            found[name] = {}
+            for n, (owner, row) in enumerate(zip(owners, rows, strict=True), 1):
+                if owner is None:
+                    raise DataError(f"the id {row.id!r} is not in the clean data.", file, n)
+                if row.gold != owner.gold and task.name not in _OWN_LABELS:
+                    raise DataError(f"the gold of {row.id!r} is not that of the clean row.", file, n)
+                inputs = {field: row.inputs.get(field, text) for field, text in owner.inputs.items()}
+                found[name][owner.row] = msgspec.structs.replace(owner, inputs=inputs, gold=row.gold)
         else:
-            found[name] = _version_from_column(path, name, clean, task, options)
+            if task.name in _OWN_LABELS:
+                how = f"Use {option('variant')} {name}=FILE."
+                raise UsageError(f"A column can't hold the tags of another version. {how}")
+            fields = task.texts(clean[0].inputs)
+            if len(fields) != 1:
+                raise UsageError(f"The examples have the texts {', '.join(fields)}, and a column holds one. Use files.")
+            column = read_examples(path, msgspec.structs.replace(options, input=(name,), task="text"))
+            found[name] = {
+                old.row: msgspec.structs.replace(old, inputs={**old.inputs, fields[0]: new.inputs[name]})
+                for old, new in zip(clean, column, strict=True)
+            }
     if len(found) < len(versions):
         raise UsageError(f"Two of {option('variant', 'versions')} have the same name. Rename one.")
 
     def variants() -> Iterator[Variant]:
         for example in clean:
-            for name, rows in found.items():
-                if example.row in rows:
-                    inputs, gold = rows[example.row].inputs, rows[example.row].gold
-                    yield Variant(example.row, example.id, 0, f"people/{name}", "people", "same", inputs, gold, "")
+            for name, version in found.items():
+                if (other := version.get(example.row)) is not None:
+                    by = f"people/{name}"
+                    yield Variant(example.row, example.id, 0, by, "people", "same", other.inputs, other.gold, "")
 
     plan = plan_id("versions", source, options, list(versions), files)
     manifest = Manifest(task=kind.task, language=kind.language, plan=plan)
     return write_suite(to, manifest, lambda: clean, variants, overwrite)
-
-
-def _version_from_column(
-    path: Path, column: str, clean: Sequence[Example], task: Task, options: ReadOptions
-) -> dict[int, Example]:
-    """The clean examples with the text that is varied taken from another column."""
-    if task.name in _OWN_LABELS:
-        raise UsageError(f"A column can't hold the tags of another version. Use {option('variant')} {column}=FILE.")
-    fields = task.texts(clean[0].inputs)
-    if len(fields) != 1:
-        raise UsageError(f"The examples have the texts {', '.join(fields)}, and a column holds one. Use files.")
-    reading = msgspec.structs.replace(options, input=(column,), task="text")
-    rows = read_examples(path, reading)
-    return {
-        old.row: msgspec.structs.replace(old, inputs={**old.inputs, fields[0]: new.inputs[column]})
-        for old, new in zip(clean, rows, strict=True)
-    }
-
-
-def _version_from_file(file: Path, clean: Sequence[Example], task: Task, options: ReadOptions) -> dict[int, Example]:
-    """The examples of a file by the row of the clean one, found by id, or else in the same order."""
-    versions = list(read_examples(file, msgspec.structs.replace(options, task=task.name)))
-    by_id = {example.id: example for example in clean}
-    known = sum(version.id in by_id for version in versions)
-    if 2 * known <= len(versions) and len(versions) != len(clean):
-        what = f"there are {len(versions):,} rows, but {len(clean):,} clean ones, and their ids differ."
-        raise DataError(f"{what} Give the rows of both files the same ids.", file)
-    owners = clean if 2 * known <= len(versions) else [by_id.get(version.id) for version in versions]
-    found: dict[int, Example] = {}
-    for n, (owner, version) in enumerate(zip(owners, versions, strict=True), 1):
-        if owner is None:
-            raise DataError(f"the id {version.id!r} is not in the clean data.", file, n)
-        if version.gold != owner.gold and task.name not in _OWN_LABELS:
-            raise DataError(f"the gold of {version.id!r} is not that of the clean row.", file, n)
-        inputs = {name: version.inputs.get(name, text) for name, text in owner.inputs.items()}
-        found[owner.row] = msgspec.structs.replace(owner, inputs=inputs, gold=version.gold)
-    return found

@@ -355,6 +355,4 @@ def _language_likeness(codec: str, text: str) -> float:
 
 def without_break(line: str) -> str:
     """The line without its `\\n` or `\\r\\n`."""
-    if line.endswith("\r\n"):
-        return line[:-2]
-    return line[:-1] if line.endswith("\n") else line
+    return line[:-2] if line.endswith("\r\n") else line.removesuffix("\n")

@@ -177,9 +177,27 @@ def _guess_layout(head: Sequence[tuple[int, str]], options: ReadOptions, path: P
         raise DataError(f"the words should be in column {word + 1}, but there are {width}.", path, head[0][0])
     if options.gold:
         tag = _chosen_column(options.gold, names, width, option("gold"), path)
-    else:
-        tag = _guess_tag_column(same, word, numbered, path)
-    return _Layout(width, word, tag, numbered, tabs)
+        return _Layout(width, word, tag, numbered, tabs)
+    # The tags are in the column that holds some in every row; chunks count only where there is nothing else.
+    others = [at for at in range(width) if at != word and not (numbered and at == 0)]
+    fitting = [at for at in others if all(is_bio_tag(row[at]) for row in same)]
+    types = {at: {row[at].partition("-")[2] for row in same if row[at] != "O"} for at in fitting}
+    sure = [at for at in fitting if not types[at] or not types[at] <= _CHUNKS] or fitting
+    several = [at for at in sure if types[at]] or sure
+    if len(several) > 1:
+        shown = "; ".join(f"{at + 1} ({', '.join(sorted(types[at])[:4]) or 'only O'})" for at in several)
+        raise DataError(f"several columns hold tags: {shown}. Choose one with {option('gold')}, by its number.", path)
+    if several and len(others) > 1:
+        taken = f"the tags are in column {several[0] + 1} and the words in column {word + 1}"
+        how = f"To choose others: {option('gold')} and {option('input')}, with a column's number."
+        print(f"unswayed: {path}: {taken}. {how}", file=sys.stderr)
+    # Else most rows decide, so that a wrong row is reported by its line and not as a file without tags.
+    counts = {at: sum(is_bio_tag(row[at]) for row in same) for at in several or others}
+    best = max(counts, key=lambda at: (counts[at], at), default=None)
+    if best is None or 2 * counts[best] <= len(same):
+        what = f"no column holds tags such as O and B-PER. Choose it with {option('gold')}, as a column's number."
+        raise DataError(what, path)
+    return _Layout(width, word, best, numbered, tabs)
 
 
 def _chosen_column(chosen: str, names: dict[str, int], width: int, by: str, path: Path) -> int:
@@ -189,28 +207,3 @@ def _chosen_column(chosen: str, names: dict[str, int], width: int, by: str, path
         return int(chosen) - 1
     has = f" or one of {', '.join(names)}" if names else ""
     raise UsageError(f"{path}: {by} must be a column from 1 to {width}{has}, not {chosen!r}.")
-
-
-def _guess_tag_column(rows: Sequence[Sequence[str]], word: int, numbered: bool, path: Path) -> int:
-    """The column that holds tags in every row; chunks count only where there is nothing else."""
-    others = [at for at in range(len(rows[0])) if at != word and not (numbered and at == 0)]
-    fitting = [at for at in others if all(is_bio_tag(row[at]) for row in rows)]
-    types = {at: {row[at].partition("-")[2] for row in rows if row[at] != "O"} for at in fitting}
-    sure = [at for at in fitting if not types[at] or not types[at] <= _CHUNKS] or fitting
-    several = [at for at in sure if types[at]] or sure
-    if len(several) == 1:
-        if len(others) > 1:
-            taken = f"the tags are in column {several[0] + 1} and the words in column {word + 1}"
-            how = f"To choose others: {option('gold')} and {option('input')}, with a column's number."
-            print(f"unswayed: {path}: {taken}. {how}", file=sys.stderr)
-        return several[0]
-    if not several:
-        # Most rows decide, so that a wrong row is reported by its line and not as a file without tags.
-        counts = {at: sum(is_bio_tag(row[at]) for row in rows) for at in others}
-        best = max(counts, key=lambda at: (counts[at], at), default=None)
-        if best is not None and 2 * counts[best] > len(rows):
-            return best
-        what = f"no column holds tags such as O and B-PER. Choose it with {option('gold')}, as a column's number."
-        raise DataError(what, path)
-    shown = "; ".join(f"{at + 1} ({', '.join(sorted(types[at])[:4]) or 'only O'})" for at in several)
-    raise DataError(f"several columns hold tags: {shown}. Choose one with {option('gold')}, by its number.", path)

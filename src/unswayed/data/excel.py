@@ -8,7 +8,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from unswayed.base.errors import DataError, MissingExtra, UnknownName, UsageError, option
+from unswayed.base.errors import DataError, UnknownName, UsageError, import_extra, option
 from unswayed.base.options import ReadOptions
 from unswayed.data._fields import RecordReader
 from unswayed.data._reader import MAX_UNPACKED_RATIO, UNPACKED_BYTES, Record, open_bytes
@@ -22,7 +22,33 @@ class Excel(RecordReader):
     cells = True
 
     def records(self, path: Path, options: ReadOptions) -> Iterator[Record]:
-        rows = _read_sheet(path, options.sheet)
+        calamine = import_extra("python_calamine", "Reading workbooks", "excel")
+        with open_bytes(path) as file:
+            if zipfile.is_zipfile(file):
+                try:
+                    size = sum(part.file_size for part in zipfile.ZipFile(file).infolist())
+                except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+                    raise DataError(f"this is not a whole workbook ({error}).", path) from error
+                if size > max(UNPACKED_BYTES, MAX_UNPACKED_RATIO * path.stat().st_size):
+                    what = f"unpacked, the workbook is more than {MAX_UNPACKED_RATIO} times as large, as none is."
+                    raise DataError(what, path)
+        wanted = options.sheet
+        try:
+            with open_bytes(path) as file:
+                book = calamine.load_workbook(file)
+            names = list(book.sheet_names)
+            if wanted is not None and wanted not in names:
+                raise UnknownName("sheet", wanted, names)
+            names = names if wanted is None else [wanted]
+            sheets = {name: book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in names}
+        except (UnknownName, DataError, KeyboardInterrupt, SystemExit, MemoryError):
+            raise
+        except BaseException as error:  # a panic of the library is no Exception
+            raise DataError(f"this is not a whole workbook ({' '.join(str(error).split()):.120}).", path) from error
+        full = {name: rows for name, rows in sheets.items() if any(cell != "" for row in rows for cell in row)}
+        if len(full) > 1:
+            raise UsageError(f"{path} has the sheets {', '.join(full)}. Choose one with {option('sheet')}.")
+        rows: list[list[Any]] = next(iter(full.values()), [])
         header = [_cell_text(cell) for cell in rows[0]] if rows else []
         refuse_repeated(header, path)
         for line, cells in enumerate(rows[1:], 2):
@@ -30,41 +56,6 @@ class Excel(RecordReader):
             if any(texts):
                 self.line = line
                 yield {name: text for name, text in zip(header, texts, strict=False) if name}
-
-
-def _read_sheet(path: Path, wanted: str | None) -> list[list[Any]]:
-    try:
-        import python_calamine as calamine
-    except ImportError as error:
-        raise MissingExtra("Reading workbooks", "excel") from error
-    with open_bytes(path) as file:
-        if zipfile.is_zipfile(file):
-            try:
-                size = sum(part.file_size for part in zipfile.ZipFile(file).infolist())
-            except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-                raise DataError(f"this is not a whole workbook ({error}).", path) from error
-            if size > max(UNPACKED_BYTES, MAX_UNPACKED_RATIO * path.stat().st_size):
-                what = f"unpacked, the workbook is more than {MAX_UNPACKED_RATIO} times as large, as none is."
-                raise DataError(what, path)
-    try:
-        with open_bytes(path) as file:
-            book = calamine.load_workbook(file)
-        names = list(book.sheet_names)
-        if wanted is not None:
-            if wanted not in names:
-                raise UnknownName("sheet", wanted, names)
-            names = [wanted]
-        sheets = {name: book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in names}
-    except (UnknownName, DataError):
-        raise
-    except BaseException as error:  # a panic of the library is no Exception
-        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
-            raise
-        raise DataError(f"this is not a whole workbook ({' '.join(str(error).split()):.120}).", path) from error
-    full = {name: rows for name, rows in sheets.items() if any(cell != "" for row in rows for cell in row)}
-    if len(full) > 1:
-        raise UsageError(f"{path} has the sheets {', '.join(full)}. Choose one with {option('sheet')}.")
-    return next(iter(full.values()), [])
 
 
 def _cell_text(cell: Any) -> str:

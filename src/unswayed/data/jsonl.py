@@ -59,7 +59,7 @@ class Jsonl(RecordReader):
             with suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
                 records = list(map(_decode, lines))
                 if set(map(type, records)) == {dict}:
-                    examples = self.fields.examples(row, records)
+                    examples = self.fields.form.examples(row, records)
             if examples is not None:
                 yield ReadBlock(examples, [path] * len(examples), list(numbers))
                 row += len(examples)

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from unswayed.base.errors import DataError, MissingExtra
+from unswayed.base.errors import DataError, import_extra
 from unswayed.base.options import ReadOptions
 from unswayed.base.values import Example, Json
-from unswayed.data._reader import Problem, Reader, open_bytes
+from unswayed.data._reader import Reader, open_bytes
 
 _EXACT = ("equals",)
 _CONTAINS = ("contains", "icontains", "contains-any", "icontains-any")
@@ -34,10 +34,7 @@ class PromptfooReader(Reader):
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
         self.file = path
-        try:
-            import yaml  # type: ignore[import-untyped]
-        except ImportError as error:
-            raise MissingExtra("promptfoo's YAML", "yaml") from error
+        yaml = import_extra("yaml", "promptfoo's YAML", "yaml")
         with open_bytes(path) as file:
             try:
                 found = yaml.safe_load(file)
@@ -49,35 +46,28 @@ class PromptfooReader(Reader):
         kinds = {check.get("type") for test in tests for check in _checks_of(test)} & {*_EXACT, *_CONTAINS}
         self.equivalent = "exact" if kinds == set(_EXACT) else "contains"
         for self.line, test in enumerate(tests, 1):
-            try:
-                example = _example_of(self.line, test, options)
-            except Problem as problem:
-                raise DataError(f"{problem}.", path) from None
-            yield example
-
-
-def _example_of(number: int, test: Json, options: ReadOptions) -> Example:
-    given = test.get("vars") if isinstance(test, Mapping) else None
-    if not isinstance(given, Mapping) or not given:
-        raise Problem(f"test {number} has no vars, such as {{question: …}}")
-    inputs = {}
-    for name in options.input or tuple(name for name in given if name not in (options.gold, *options.groups)):
-        if name not in given:
-            raise Problem(f"test {number} has no variable {name!r}")
-        value = str(given[name]) if isinstance(given[name], bool | int | float) else given[name]
-        if not isinstance(value, str):
-            raise Problem(f"the variable {str(name)!r} of test {number} must be one text, not {value!r:.60}")
-        if value.startswith("file://"):
-            raise Problem(f"the variable {str(name)!r} of test {number} is in a file. Write its text in the test")
-        inputs[str(name)] = value
-    if options.gold:
-        gold = given.get(options.gold)
-    else:
-        known = (c.get("value") for c in _checks_of(test) if c.get("type") in (*_EXACT, *_CONTAINS))
-        gold = next(known, None)
-        gold = gold if isinstance(gold, str | int | float | list) else None
-    groups = {name: str(given[name]) for name in options.groups if given.get(name) is not None}
-    return Example(number - 1, "", inputs, gold, groups)
+            given = test.get("vars") if isinstance(test, Mapping) else None
+            if not isinstance(given, Mapping) or not given:
+                raise DataError(f"test {self.line} has no vars, such as {{question: …}}.", path)
+            inputs = {}
+            for name in options.input or [name for name in given if name not in (options.gold, *options.groups)]:
+                if name not in given:
+                    raise DataError(f"test {self.line} has no variable {name!r}.", path)
+                value = str(given[name]) if isinstance(given[name], bool | int | float) else given[name]
+                variable = f"the variable {str(name)!r} of test {self.line}"
+                if not isinstance(value, str):
+                    raise DataError(f"{variable} must be one text, not {value!r:.60}.", path)
+                if value.startswith("file://"):
+                    raise DataError(f"{variable} is in a file. Write its text in the test.", path)
+                inputs[str(name)] = value
+            if options.gold:
+                gold = given.get(options.gold)
+            else:
+                known = (c.get("value") for c in _checks_of(test) if c.get("type") in (*_EXACT, *_CONTAINS))
+                gold = next(known, None)
+                gold = gold if isinstance(gold, str | int | float | list) else None
+            groups = {name: str(given[name]) for name in options.groups if given.get(name) is not None}
+            yield Example(self.line - 1, "", inputs, gold, groups)
 
 
 def _checks_of(test: Json) -> list[Mapping[str, Any]]:

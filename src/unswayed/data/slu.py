@@ -34,7 +34,9 @@ class SluReader(Reader):
                 longer = next(file for file, text in zip(files, lines, strict=True) if text is not None)
                 what = f"the file ends after {row} lines, but {longer.name} goes on. All three must have as many lines."
                 raise DataError(what, files[lines.index(None)], self.line)
-            tokens, tags, intent = _split_tokens(lines[0]), _split_tokens(lines[1]), lines[2].strip()
+            # What spaces separate; other white space may belong to a token.
+            tokens, tags = ([token for token in line.strip().split(" ") if token] for line in lines[:2])
+            intent = lines[2].strip()
             if len(tokens) != len(tags):
                 what = f"{len(tags)} tags for the {len(tokens)} tokens of {files[0]}:{self.line}."
                 raise DataError(what, files[1], self.line)
@@ -44,9 +46,3 @@ class SluReader(Reader):
             if not intent:
                 raise DataError("there is no intent on this line.", files[2], self.line)
             yield Example(row, "", {"text": " ".join(tokens)}, {"intent": intent, "slots": tags})
-
-
-def _split_tokens(line: str) -> list[str]:
-    """What spaces separate; other white space may belong to a token."""
-    tokens = line.strip().split(" ")
-    return [token for token in tokens if token] if "" in tokens else tokens

@@ -120,8 +120,7 @@ SCORE = ("SCORE", "score", "SCR", "RAW.SCR", "raw", "metric", "value")
 
 def read_score_table(path: Path, example: str, condition: str, score: str) -> ScoreTable:
     """A table with a row for each score, by the names of its columns."""
-    rows = table_rows(path)
-    header = _read_header(rows, path)
+    header, rows = _open_table(path)
     for name in (example, condition, score):
         if name not in header:
             raise UnknownName(f"column of {path}", name, [h for h in header if h])
@@ -142,8 +141,7 @@ def read_score_table(path: Path, example: str, condition: str, score: str) -> Sc
 
 def read_segment_scores(path: Path, score: str, finite: bool = False) -> list[SegmentScore]:
     """System, segment and score of each row. Columns go by WMT's names or plain ones; `score` is tried first."""
-    rows = table_rows(path)
-    header = _read_header(rows, path)
+    header, rows = _open_table(path)
     places = []
     for names in (SYSTEM, SEGMENT, (score, *SCORE)):
         place = next((header.index(name) for name in names if name in header), None)
@@ -179,11 +177,13 @@ def table_rows(path: Path, encoding: str | None = None) -> Iterator[tuple[int, l
     yield from ((line, cells) for line, cells in csv_rows(path, encoding=encoding) if cells)
 
 
-def _read_header(rows: Iterator[tuple[int, list[str]]], path: Path) -> list[str]:
+def _open_table(path: Path) -> tuple[list[str], Iterator[NumberedRow]]:
+    """The header of a table, and the rows below it."""
+    rows = table_rows(path)
     _, header = next(rows, (0, []))
     if not header:
         raise DataError("the file is empty; a header with the columns' names is needed.", path)
-    return [name.strip() for name in header]
+    return [name.strip() for name in header], rows
 
 
 def _score_number(cell: str, path: Path, line: int) -> float:

@@ -117,24 +117,20 @@ class NoisyChannel(System):
         if None in syllables or (single and not self._model.learnt):  # alone, the commonest character always wins
             return list(costs.items())
         for spelling in islice(product(*(s for s in syllables if s)), _MAX_SPELLINGS):
-            self._add(costs, written, spelling, None)
+            sounds: list[tuple[Sequence[str], int | None]] = [(spelling, None)]  # and which syllable only sounds alike
             for at, syllable in enumerate(spelling):
-                for other in similar_syllables()[syllable]:
-                    self._add(costs, written, (*spelling[:at], other, *spelling[at + 1 :]), at)
+                others = similar_syllables()[syllable]
+                sounds += (((*spelling[:at], other, *spelling[at + 1 :]), at) for other in others)
+            for sound, changed in sounds:
+                for word in self._model.spelled("'".join(sound)):
+                    if changed is None or word[changed] != written[changed]:
+                        differing = sum(a != b for a, b in zip(word, written, strict=True))
+                        cost = self.caution * differing + (0.0 if changed is None else _ACCENT_COST)
+                        costs[word] = min(cost, costs.get(word, inf))
         if not single:
             return list(costs.items())
         ranked = sorted(costs.items(), key=lambda item: (item[1] - self._model.alone(item[0]), item[0]))
         return [(written, 0.0), *(item for item in ranked[:_KEPT_SINGLES] if item[0] != written)]
-
-    def _add(self, costs: Costs, written: str, spelling: Sequence[str], changed: int | None) -> None:
-        """Adds the words of a spelling; `changed` is the syllable that only sounds alike."""
-        for word in self._model.spelled("'".join(spelling)):
-            if changed is not None and word[changed] == written[changed]:
-                continue
-            other = sum(a != b for a, b in zip(word, written, strict=True))
-            cost = self.caution * other + (0.0 if changed is None else _ACCENT_COST)
-            if cost < costs.get(word, inf):
-                costs[word] = cost
 
     def save(self, folder: str | Path) -> Path:
         """Writes `system.json` and `counts.json.xz`; the folder appears only when both are whole."""
@@ -228,7 +224,7 @@ class WordModel:
     """Probabilities of words; without counts, of each word by itself."""
 
     def __init__(self, counts: WordCounts) -> None:
-        self.counts = counts
+        self.counts, self.learnt = counts, bool(counts.words)
         self._words = sum(counts.words.values())
         self._seen = {word: sum(others.values()) for word, others in counts.after.items()}
         self._new: dict[str, list[str]] = {}
@@ -237,10 +233,6 @@ class WordModel:
                 self._new.setdefault("'".join(reading), []).append(word)
         self.alone = lru_cache(1 << 18)(self._alone)
         self.step = lru_cache(1 << 18)(self._step)
-
-    @property
-    def learnt(self) -> bool:
-        return bool(self.counts.words)
 
     def spelled(self, reading: str) -> list[str]:
         """The words of a reading such as `hua'bei`."""

@@ -18,6 +18,7 @@ from typing import ClassVar, NamedTuple
 import msgspec
 from rapidfuzz.distance import LCSseq
 
+from unswayed.base.chat import standard
 from unswayed.base.errors import UnknownName, UsageError, option
 from unswayed.base.ids import canonical, content_id, decode, file_hash
 from unswayed.base.registry import import_reference
@@ -45,12 +46,11 @@ _LETTER = r"[\(\[*_`]*\s*([A-J])\s*[\)\]*_`]*"
 _CHOICES = (
     re.compile(rf"(?i:answer|choice|option)(?:\s+(?i:is|would be))?\s*[:=]?\s*(?i:option\s+)?{_LETTER}(?![\w'])"),
     re.compile(r"(?i:answer|choice|option)(?:\s+(?i:is|would be))?\s*[:=]?\s*\(?([a-j])\)?[.]?\s*$"),
-    re.compile(rf"\s*{_LETTER}(?:[\).:,;\]]|\s*$|\s+[-–])"),
+    re.compile(rf"\A\s*{_LETTER}(?:[\).:,;\]]|\s*$|\s+[-–])"),
     re.compile(r"[\(\[]([A-J])[\)\]]"),
     re.compile(r"(?<![\w'])([A-J])\W*$"),
     re.compile(r"(?<![\w'])([B-HJ])(?![\w'])"),
 )
-_AT_START = _CHOICES[2]
 
 
 def extract_named(spec: str) -> Extract:
@@ -111,16 +111,23 @@ def number_in(text: str) -> str | None:
 def _choice_in(text: str) -> str | None:
     """The letter of a choice: after the word answer, at the start, in brackets, or standing alone."""
     for pattern in _CHOICES:
-        found = [pattern.match(text)] if pattern is _AT_START else list(pattern.finditer(text))
-        if found and (match := found[-1]):
-            return match[1].upper()
+        if found := pattern.findall(text):
+            return str(found[-1]).upper()
     return None
 
 
 def _value_at(steps: Sequence[str], value: Json) -> Json:
     """The value at a path such as `a.0.b` of the JSON in an answer, with or without words or a fence around it."""
     if isinstance(value, str):
-        value = json_in_words(value)
+        fenced = re.findall(r"```\w*\n(.*?)```", value, re.S)
+        starts = [at for at in (value.find("{"), value.find("[")) if at >= 0]
+        ends = max(value.rfind("}"), value.rfind("]")) + 1
+        parts = (value, *reversed(fenced), *(value[at:ends] for at in sorted(starts)))
+        value = None
+        for part in parts:  # the text itself, or else the last fenced or bracketed part that is JSON
+            with suppress(msgspec.DecodeError):
+                value = decode(part)
+                break
     for step in steps:
         if isinstance(value, dict):
             value = value.get(step)
@@ -136,19 +143,6 @@ def _text_after(mark: str, text: str) -> str | None:
     folded = text.casefold()  # whose places are those of the text only where no letter became two
     at = folded.rfind(mark.casefold()) if len(folded) == len(text) else text.rfind(mark)
     return text[at + len(mark) :].strip() if at >= 0 else None
-
-
-def json_in_words(text: str) -> Json:
-    """The JSON that a text is, or else the last fenced or bracketed part that is JSON; None where there is none."""
-    fenced = re.findall(r"```\w*\n(.*?)```", text, re.S)
-    starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
-    ends = max(text.rfind("}"), text.rfind("]")) + 1
-    for part in (text, *reversed(fenced), *(text[at:ends] for at in sorted(starts))):
-        try:
-            return decode(part)
-        except msgspec.DecodeError:
-            continue
-    return None
 
 
 _REGEX_PROGRAM = """
@@ -248,7 +242,7 @@ class EquivalentRule:
         Of a text, compatible characters as one, lower case, single spaces, and no punctuation or marks around.
         """
         if not isinstance(value, str):
-            return text_of(_whole_numbers(value))
+            return text_of(standard(value, str))
         return " ".join(unicodedata.normalize("NFKC", value).split()).casefold().strip(_STRIPPED_MARKS)
 
     def alike(self, pair: AnswerPair) -> bool | None:
@@ -265,11 +259,13 @@ def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
     if rubric is not None and not spec.startswith("judge:"):
         raise UsageError(f"{option('rubric')} is for {option('equivalent')} judge:SYSTEM.")
     bare, at, number = spec.rpartition("@")
-    threshold = None
+    threshold = _SAME_ROUGE if spec.startswith("rouge-l") else _SAME_COSINE
     if at and bare.startswith(("rouge-l", "embedding:")):  # other names, such as a system's, may hold the sign
-        with suppress(ValueError):
+        try:
             threshold = float(number)
-        if threshold is None or not 0 <= threshold <= 1:
+        except ValueError:
+            threshold = -1.0
+        if not 0 <= threshold <= 1:
             raise UsageError(
                 f"{option('equivalent')} {spec}: the threshold must be a number from 0 to 1, not {number!r}."
             )
@@ -281,9 +277,9 @@ def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
     if bare == "contains":
         return ContainsRule()
     if bare == "rouge-l":
-        return RougeRule(_SAME_ROUGE if threshold is None else threshold)
+        return RougeRule(threshold)
     if name == "embedding" and rest:
-        return EmbeddingRule(rest, _SAME_COSINE if threshold is None else threshold)
+        return EmbeddingRule(rest, threshold)
     if name == "nli" and rest:
         return NliRule(rest)
     if name == "judge" and rest:
@@ -296,15 +292,6 @@ def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
 def words_of(text: str) -> list[str]:
     """The words and numbers of a text in lower case; in scripts without spaces, its characters."""
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
-
-
-def _whole_numbers(value: Json) -> Json:
-    """JSON in which 5.0 is 5."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, list):
-        return [_whole_numbers(item) for item in value]
-    return {key: _whole_numbers(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 class ExactRule(EquivalentRule):

@@ -21,18 +21,14 @@ class CorpusBleu(SegmentScorer):
         return metrics.BLEU(tokenize=TOKENIZERS.get(language, "13a"), force=True)
 
     def aggregate(self, sums: Array) -> Array:
-        return bleu_of(sums)
-
-
-def bleu_of(sums: Array) -> Array:
-    """BLEU from sums of counts, with exponential smoothing: the first order without a match counts half a match, the
-    next a quarter. Zero where nothing matches or some order has no n-grams; NaN where there are no words at all.
-    """
-    length, reference = sums[..., 0], sums[..., 1]
-    right, total = sums[..., 2 : 2 + NGRAM_ORDERS], sums[..., 2 + NGRAM_ORDERS : 2 + 2 * NGRAM_ORDERS]
-    halved = 0.5 ** np.cumsum(right == 0, axis=-1)
-    precision = ratio(100 * np.where(right > 0, right, halved), total)
-    brevity = np.exp(np.minimum(0.0, 1 - ratio(reference, length)))
-    score = brevity * np.exp(np.log(precision).sum(axis=-1) / NGRAM_ORDERS)
-    score = np.where(right.any(axis=-1) & (total > 0).all(axis=-1), score, 0.0)
-    return np.where(length + reference > 0, score, np.nan)
+        """With exponential smoothing: the first order without a match counts half a match, the next a quarter. Zero
+        where nothing matches or some order has no n-grams; NaN where there are no words at all.
+        """
+        length, reference = sums[..., 0], sums[..., 1]
+        right, total = sums[..., 2 : 2 + NGRAM_ORDERS], sums[..., 2 + NGRAM_ORDERS : 2 + 2 * NGRAM_ORDERS]
+        halved = 0.5 ** np.cumsum(right == 0, axis=-1)
+        precision = ratio(100 * np.where(right > 0, right, halved), total)
+        brevity = np.exp(np.minimum(0.0, 1 - ratio(reference, length)))
+        score = brevity * np.exp(np.log(precision).sum(axis=-1) / NGRAM_ORDERS)
+        score = np.where(right.any(axis=-1) & (total > 0).all(axis=-1), score, 0.0)
+        return np.where(length + reference > 0, score, np.nan)

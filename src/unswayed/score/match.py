@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Self
@@ -33,7 +33,7 @@ _SUITE_RULES = ("exact", "contains", "rouge-l")  # rules that a suite may declar
 _NO_PART = ("", "the part to compare is not there")
 
 
-class Comparing:
+class Comparing(AbstractContextManager["Comparing"]):
     """Tells whether two answers of a task are the same. Without a rule, they are if the task's `answer`s are equal."""
 
     unreadable: ClassVar[Hashable] = ()  # the answer that can't be read; it differs from every other
@@ -87,9 +87,6 @@ class Comparing:
             return {}
         self._store.commit()
         return self._store.used()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         if self._store is not None:
@@ -252,9 +249,6 @@ class Match(MeanScorer):
         golds = gold if isinstance(gold, list) else [gold]
         rule = self._comparing_for(task)
         return tuple(rule.key(one) for one in golds if one is not None and rule.part(one) is not None) or None
-
-    def item(self, output: Json, gold: Json, task: Task) -> float:
-        return float(self.stats([output], [gold], task)[0, 0])
 
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
         rule, rows = self._comparing_for(task), np.ones((len(outputs), 2))

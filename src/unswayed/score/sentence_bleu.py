@@ -9,7 +9,7 @@ import numpy as np
 from unswayed.base.task import Task
 from unswayed.base.values import Json
 from unswayed.score._scorer import Array, ratio
-from unswayed.score.bleu import CorpusBleu, bleu_of
+from unswayed.score.bleu import CorpusBleu
 
 
 class SentenceBleu(CorpusBleu):
@@ -23,7 +23,7 @@ class SentenceBleu(CorpusBleu):
 
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
         rows = super().stats(outputs, golds, task)
-        return np.column_stack([bleu_of(rows), np.ones(len(rows))]) if len(rows) else np.zeros((0, 2))
+        return np.column_stack([super().aggregate(rows), np.ones(len(rows))]) if len(rows) else np.zeros((0, 2))
 
     def aggregate(self, sums: Array) -> Array:
         return ratio(sums[..., 0], sums[..., 1])

@@ -81,22 +81,14 @@ def _value_problem(value: Any, due: list[Json], kind: dict[str, Any]) -> str | N
     inside = _TYPES.get(items, str) if isinstance(items, str) else None
     fits = type(value) is wanted
     if fits and inside is not None:  # do all items have the stated type, or that of the gold's, for some right value?
-        fits = False
-        for one in due:
-            if not isinstance(one, list):
-                fits = True  # the argument may be absent: BFCL looks no further
-                break
-            item_like = next((type(item) for item in one if item != ""), None)
-            if all(type(item) is inside or (item_like is not None and type(item) is item_like) for item in value):
-                fits = True
-                break
-    if fits:
-        as_stated = like is None or like is wanted
-    elif type(value) is wanted or type(value) is not like:
+        kinds = {type(item) for item in value}
+        fits = any(  # where it is no list, the argument may be absent: BFCL looks no further
+            not isinstance(one, list) or kinds <= {inside, next((type(item) for item in one if item != ""), None)}
+            for one in due
+        )
+    if not fits and (type(value) is wanted or type(value) is not like):
         return f"type: {type(value).__name__} instead of {wanted.__name__}"
-    else:
-        as_stated = False  # another type than stated, as the gold has it: a variable's name
-    if not as_stated:
+    if not fits or like not in (None, wanted):  # another type than stated, as the gold has it: a variable's name
         return None if value in due else "value"
     if wanted is dict:
         return None if any(_dict_fits(value, one) for one in due if one != "") else "value"
