@@ -98,6 +98,6 @@ def test_without_sacrebleu_the_line_that_installs_it(monkeypatch):
 
     from unswayed.base.errors import MissingExtra
 
-    monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
     with pytest.raises(MissingExtra, match=r"pip install 'sacrebleu"):
         rows_of("bleu", ["a"], ["a"])
