@@ -18,7 +18,6 @@ from unswayed.base.errors import NothingEvaluated, UsageError
 from unswayed.measure import paired
 from unswayed.measure.paired import (
     Mixed,
-    complete_effects,
     mixed_effects,
     pairs_for_difference,
     pairs_for_wins,
@@ -26,6 +25,12 @@ from unswayed.measure.paired import (
     win_rate,
 )
 from unswayed.stats import binomial_tail, clopper_pearson
+
+
+def of_table(scores: np.ndarray) -> Mixed:
+    """The regression of a table without holes, one row an example; the first column, "a", is the reference."""
+    rows, columns = np.indices(scores.shape).reshape(2, -1)
+    return mixed_effects([f"{i:03}" for i in rows], ["abcd"[j] for j in columns], scores.ravel())
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -175,7 +180,7 @@ def test_examples_that_do_not_differ() -> None:
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(50, 3))
     scores -= scores.mean(axis=1, keepdims=True) * 0.999
-    found = complete_effects(scores, ["a", "b", "c"])
+    found = of_table(scores)
     assert found.variance["example"] == 0
     pooled = ((scores - scores.mean(axis=0)) ** 2).sum() / (150 - 3)
     assert found.variance["residual"] == pytest.approx(pooled)
@@ -186,7 +191,7 @@ def test_examples_that_do_not_differ() -> None:
 @settings(max_examples=50, deadline=None)
 def test_differences_are_paired_means(n: int, k: int, seed: int) -> None:
     scores = np.random.default_rng(seed).normal(size=(n, k))
-    found = complete_effects(scores, list("abcd"[:k]))
+    found = of_table(scores)
     for j, name in enumerate("abcd"[1:k], 1):
         theirs = stats.ttest_rel(scores[:, j], scores[:, 0])
         interval = theirs.confidence_interval(0.95)
@@ -221,11 +226,7 @@ def test_false_positives_with_unequal_variances(holes: float, times: int) -> Non
     for _ in range(times):
         scores = rng.normal(size=(30, 1)) + rng.normal(size=(30, 3)) * [1, 1, 5]
         rows = [(i, j) for i in range(30) for j in range(3) if rng.random() >= holes]
-        fit = (
-            mixed_effects([str(i) for i, _ in rows], ["abc"[j] for _, j in rows], [scores[i, j] for i, j in rows])
-            if holes
-            else complete_effects(scores, "abc")
-        )
+        fit = mixed_effects([str(i) for i, _ in rows], ["abc"[j] for _, j in rows], [scores[i, j] for i, j in rows])
         found += [fit.coefficients[name].p < 0.05 for name in "bc"]
         family += min(fit.coefficients[name].p_holm for name in "bc") < 0.05
     slack = 3 * np.sqrt(0.05 * 0.95 / times)

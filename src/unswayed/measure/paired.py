@@ -157,6 +157,7 @@ def _check(alpha: float, wanted: float) -> None:
 
 _MIXED_VERSION = 2  # of this definition; part of every signature
 _GOLDEN = (sqrt(5) - 1) / 2
+_GRID = 200  # ratios of variances of which the best is looked for
 _Errors = Callable[[Array], tuple[float, float] | None]  # of a contrast of means: standard error, degrees of freedom
 
 
@@ -238,15 +239,6 @@ def mixed_effects(
     return _mixed(names, fit, errors, "REML", sizes, level, digest(condition, example, values))
 
 
-def complete_effects(scores: Array, names: Sequence[str], level: float = 0.95) -> Mixed:
-    """The same for a table without holes, one row an example; the first column is the reference."""
-    n, k = scores.shape
-    if n < 2 or k < 2:
-        raise NothingEvaluated(f"The regression needs two examples and two conditions, not {n} and {k}.")
-    sizes = (scores.size, n, 0, 0)
-    return _mixed(list(names), _closed_form(scores), _paired(scores), "closed form", sizes, level, digest(scores))
-
-
 def _paired(scores: Array) -> _Errors:
     """The errors of a table without holes: those of the examples' own contrasts, the paired t-test."""
     n = len(scores)
@@ -319,31 +311,27 @@ def _reml(counts: Array, condition: Ints, example: Ints, values: Array) -> _Fit:
     def deviance(share: float) -> float:
         return solve(share / (1 - share))[0]
 
-    share = _minimum(deviance)
+    # the share of 0 up to 1 where it is smallest: the best point of a grid, then golden sections around it
+    shares = np.linspace(0, 1, _GRID, endpoint=False)
+    best = int(np.argmin([deviance(float(share)) for share in shares]))
+    low, high = float(shares[max(best - 1, 0)]), float(shares[best + 1]) if best + 1 < _GRID else 1 - 1e-9
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = deviance(left), deviance(right)
+    for _ in range(60):
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = deviance(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = deviance(right)
+    middle = (low + high) / 2
+    share = 0.0 if deviance(0.0) <= deviance(middle) else middle
     ratio = share / (1 - share)
     _, means, matrix, within = solve(ratio)
     covariance = np.asarray(np.linalg.inv(matrix) * within, dtype=np.float64)
     return _Fit(means, covariance, within * ratio, within)
-
-
-def _minimum(function: Callable[[float], float], grid: int = 200, rounds: int = 60) -> float:
-    """Where a function on 0 up to 1 is smallest: the best point of a grid, then golden sections around it."""
-    shares = np.linspace(0, 1, grid, endpoint=False)
-    best = int(np.argmin([function(float(share)) for share in shares]))
-    low, high = float(shares[max(best - 1, 0)]), float(shares[best + 1]) if best + 1 < grid else 1 - 1e-9
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_left, at_right = function(left), function(right)
-    for _ in range(rounds):
-        if at_left <= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - _GOLDEN * (high - low)
-            at_left = function(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + _GOLDEN * (high - low)
-            at_right = function(right)
-    middle = (low + high) / 2
-    return 0.0 if function(0.0) <= function(middle) else middle
 
 
 def _mixed(

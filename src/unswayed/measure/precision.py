@@ -91,28 +91,20 @@ def power_of(results: Results, level: float = 0.95, power: float = 0.8, correlat
     design = Design(first.these.n, first.draws, block.n, first.clusters)
     z, tail = NormalDist().inv_cdf(power), (1 + level) / 2
     found = []
-    for measure, sampled in _wanted({name: _of_units(one) for name, one in block.measures.items()}):
+    measures = {name: _of_units(one) for name, one in block.measures.items()}
+    wanted: list[tuple[str, Sampled]] = [(name, measures[name]) for name in ("drop", "flips") if name in measures]
+    wanted += [("difference", measures["average"])] if "average" in measures else []
+    alone = f"{results.cluster} (clusters)" if design.clusters is not None else "examples like these"
+    designs = design, design.times(examples=2), design.times(draws=2)
+    for measure, sampled in wanted:
         two = 2 * (1 - correlation) if measure == "difference" else None
-        share = measure == "flips"
         for people in (False, True) if sampled.like_these is not None else (False,):
-
-            def least(
-                design: Design,
-                sampled: Sampled = sampled,
-                two: float | None = two,
-                share: bool = share,
-                people: bool = people,
-            ) -> float:
-                if share and not people:
-                    return _least_share(sampled, design, z, tail)
-                return _least_mean(sampled, design, two, people, z, tail)
-
-            alone = f"{results.cluster} (clusters)" if design.clusters is not None else "examples like these"
-            over = LIKE_THESE if people else alone
-            now, examples, draws = least(design), least(design.times(examples=2)), least(design.times(draws=2))
-            found.append(
-                Detectable(measure, over, now, examples, draws, "examples" if examples <= draws else block.who)
-            )
+            if measure == "flips" and not people:
+                now, examples, draws = (_least_share(sampled, one, z, tail) for one in designs)
+            else:
+                now, examples, draws = (_least_mean(sampled, one, two, people, z, tail) for one in designs)
+            over, helps = LIKE_THESE if people else alone, "examples" if examples <= draws else block.who
+            found.append(Detectable(measure, over, now, examples, draws, helps))
     return Power(level, power, correlation, block.who, design, found)
 
 
@@ -126,11 +118,6 @@ def _of_units(sampled: Sampled) -> Sampled:
     within = rest + repeats + (people if sampled.like_these is None else 0.0)
     between = max(sampled.cluster_variance - within / sampled.draws, 0.0)
     return msgspec.structs.replace(sampled, variance=Sources(between, people, repeats, rest))
-
-
-def _wanted(measures: dict[str, Sampled]) -> list[tuple[str, Sampled]]:
-    found = [(name, measures[name]) for name in ("drop", "flips") if name in measures]
-    return [*found, *([("difference", measures["average"])] if "average" in measures else [])]
 
 
 def _variance(sampled: Sampled, draws: float, with_people: bool) -> float:
@@ -205,22 +192,21 @@ class StopRule(NamedTuple):
 
 def stop_rules(texts: Sequence[str]) -> list[StopRule]:
     """The rules that texts such as `drop±0.02` and `flips+-0.01` spell; raises what is wrong with them."""
-    return [_rule(text) for text in texts]
-
-
-def _rule(text: str) -> StopRule:
-    match = _RULE.fullmatch(text)
-    try:
-        within = float(match[2]) if match else float("nan")
-    except ValueError:
-        within = float("nan")
-    if match is None or not isfinite(within) or within <= 0:
-        raise UsageError(
-            f"{option('stop-when')} takes a measure and a width, such as drop±0.02 or drop+-0.02, not {text!r:.60}."
-        )
-    if match[1] not in MEASURES:
-        raise UnknownName("measure to stop on", match[1], MEASURES)
-    return StopRule(match[1], within, text)
+    rules = []
+    for text in texts:
+        match = _RULE.fullmatch(text)
+        try:
+            within = float(match[2]) if match else float("nan")
+        except ValueError:
+            within = float("nan")
+        if match is None or not isfinite(within) or within <= 0:
+            raise UsageError(
+                f"{option('stop-when')} takes a measure and a width, such as drop±0.02 or drop+-0.02, not {text!r:.60}."
+            )
+        if match[1] not in MEASURES:
+            raise UnknownName("measure to stop on", match[1], MEASURES)
+        rules.append(StopRule(match[1], within, text))
+    return rules
 
 
 def check_stop_rules(rules: Sequence[StopRule], main: Scorer | None) -> None:
@@ -263,20 +249,17 @@ def within_margin(
     def shown(at: Place, alpha: float) -> Equivalence:
         n = questions.at_level(at, level).n
         wanted = anytime_level(n, 1 - alpha) if anytime and n else 1 - alpha
-        return _shown(questions, at, margin, alpha, [one.at_level(at, wanted) for one in (questions, *filled)])
+        drops = [one.at_level(at, wanted) for one in (questions, *filled)]
+        lows, highs = [d.low for d in drops if d.low is not None], [d.high for d in drops if d.high is not None]
+        if drops[0].value is None or len(lows) < len(drops) or len(highs) < len(drops):
+            return Equivalence(low=None, high=None, shown=False, outside=False, needed=None)
+        low, high = min(lows), max(highs)
+        inside, outside = -margin < low and high < margin, low > margin or high < -margin
+        needed = None if inside or outside or filled else _needed(questions, at, drops[0], margin, alpha)
+        return Equivalence(low=low, high=high, shown=inside, outside=outside, needed=needed)
 
     each = {name: shown(("operator", name, "drop"), alpha / len(operators)) for name in operators}
     return Within(margin=margin, whole=shown(("", ALL, "drop"), alpha), operators=each)
-
-
-def _shown(questions: Questions, at: Place, margin: float, alpha: float, drops: Sequence[Estimate]) -> Equivalence:
-    lows, highs = [d.low for d in drops if d.low is not None], [d.high for d in drops if d.high is not None]
-    if drops[0].value is None or len(lows) < len(drops) or len(highs) < len(drops):
-        return Equivalence(low=None, high=None, shown=False, outside=False, needed=None)
-    low, high = min(lows), max(highs)
-    shown, outside = -margin < low and high < margin, low > margin or high < -margin
-    needed = None if shown or outside or len(drops) > 1 else _needed(questions, at, drops[0], margin, alpha)
-    return Equivalence(low=low, high=high, shown=shown, outside=outside, needed=needed)
 
 
 def _needed(questions: Questions, at: Place, drop: Estimate, margin: float, alpha: float) -> int | None:

@@ -79,29 +79,6 @@ class Entries(NamedTuple):
     seen: Array
 
 
-def entries_of(codes: Ints, classes: Array, weights: Array, unit: Ints) -> Entries:
-    """Of items by example, set and place: each one's code in the rows of `Scorer.classes`, and its weight, zero for
-    none."""
-    _, many, width = weights.shape
-    at = np.flatnonzero(weights)
-    weight, code = weights.ravel()[at], codes.ravel()[at]
-    said, gold = (classes[:, i].astype(np.int64)[code] for i in (0, 1))
-    wrong = said != gold
-    label = np.concatenate([gold, said[wrong]])
-    units, sets = (np.concatenate([c, c[wrong]]) for c in (unit[at // (many * width)], at // width % many))
-    right = np.concatenate([np.where(wrong, 0.0, weight), np.zeros(int(wrong.sum()))])
-    seen = np.concatenate([np.where(wrong, weight, 2 * weight), weight[wrong]])
-    most, wide = int(label.max(initial=0)) + 1, int(sets.max(initial=0)) + 1
-    keys, place_of = _numbered((units * wide + sets) * most + label)
-    return Entries(
-        keys // most // wide,
-        keys // most % wide,
-        keys % most,
-        _sums(place_of, right, len(keys)),
-        _sums(place_of, seen, len(keys)),
-    )
-
-
 class ClassSums(NamedTuple):
     """What all units give to the classes, by set and class."""
 
@@ -169,16 +146,6 @@ def f1_numbers(found: Entries, units: int, sets: int, counts: Array) -> ClassNum
     return ClassNumbers(sums.whole(), sums.without(found, units), out)
 
 
-def _numbered(keys: Ints) -> tuple[Ints, Ints]:
-    """What `np.unique` gives with its inverse; faster, as keys come in a few runs that ascend."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    new = np.append(True, ordered[1:] != ordered[:-1])[: len(keys)]
-    place = np.empty(len(keys), dtype=np.int64)
-    place[order] = np.cumsum(new) - 1
-    return ordered[new], place
-
-
 def _sums(place: Ints, values: Array, size: int) -> Array:
     return np.bincount(place, values, size).astype(np.float64)
 
@@ -239,7 +206,33 @@ class SetScore(Statistic):
         n, sets = len(values), values.shape[1] // self.width
         codes = values.astype(np.intp).reshape(n, sets, self.width)
         present = codes >= 0
-        found = entries_of(codes, self.rows, self.weights(present) * present, unit)
+        weights = self.weights(present) * present
+        at = np.flatnonzero(weights)
+        weight, code = weights.ravel()[at], codes.ravel()[at]
+        said, gold = (self.rows[:, i].astype(np.int64)[code] for i in (0, 1))
+        wrong = said != gold
+        label = np.concatenate([gold, said[wrong]])
+        units, set_ = (
+            np.concatenate([c, c[wrong]]) for c in (unit[at // (sets * self.width)], at // self.width % sets)
+        )
+        right = np.concatenate([np.where(wrong, 0.0, weight), np.zeros(int(wrong.sum()))])
+        seen = np.concatenate([np.where(wrong, weight, 2 * weight), weight[wrong]])
+        most, wide = int(label.max(initial=0)) + 1, int(set_.max(initial=0)) + 1
+        # what `np.unique` gives with its inverse; faster, as keys come in a few runs that ascend
+        keys = (units * wide + set_) * most + label
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        new = np.append(True, ordered[1:] != ordered[:-1])[: len(keys)]
+        place = np.empty(len(keys), dtype=np.int64)
+        place[order] = np.cumsum(new) - 1
+        keys = ordered[new]
+        found = Entries(
+            keys // most // wide,
+            keys // most % wide,
+            keys % most,
+            _sums(place, right, len(keys)),
+            _sums(place, seen, len(keys)),
+        )
         return found, int(unit.max(initial=-1)) + 1, sets
 
     def of_sets(self, scores: Array) -> Array:
