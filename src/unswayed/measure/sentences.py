@@ -105,9 +105,7 @@ def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
         flips.append(Markup("{} of variants have the example's own text: the clean answer counts.").format(share))
     change = [_change(results), _missing(results), _chance(results.drop)]
     first = [*change, *flips] if by_drop(results) else [*flips, *change]
-    sampled = [
-        spread.sentence(operator) for operator, spread in results.spread.items()
-    ]  # what prompts show, and people
+    sampled = [spread.sentence(operator) for operator, spread in results.spread.items()]
     sampled += results.people.sentences() if results.people else []
     found = [_graded(results, first), _lost(results.validity), *map(escape, sampled)]
     return said + [sentence for sentence in (*found, _within(results), _hurt(results)) if sentence]

@@ -110,40 +110,30 @@ class ClassSums(NamedTuple):
             rest: Array = np.where(classes > gone, (total + changed) / (classes - gone), np.nan)
         return rest
 
+    def raised(self) -> Array:
+        """The mean F1 of each set with more of rare classes' bias removed."""
+        # The share of right answers of rare classes is drawn towards their average before it is made an F1. F1 bends
+        # down, so the F1 of few answers is too low on average, and that of an average is too high: the truth is
+        # between the two.
+        out = np.full(len(self.right), np.nan)
+        for i, (r, s) in enumerate(zip(self.right, self.seen, strict=True)):
+            there = s > _NO_WEIGHT
+            r, touched = r[there], s[there] - r[there]
+            few = touched < _RARE_CLASS
+            if not len(r):
+                continue
+            share = r / touched
+            if few.any():
+                share = np.where(few, (r + _PRIOR_ANSWERS * share[few].mean()) / (touched + _PRIOR_ANSWERS), share)
+            out[i] = (2 * share / (1 + share)).mean()
+        return out
+
 
 def class_sums(found: Entries, sets: int, most: int, counts: Array) -> ClassSums:
     """`counts` says how many units there are of each, and `most` how many classes."""
     cell, times = found.set * most + found.label, counts[found.unit]
     right, seen = (_sums(cell, values * times, sets * most) for values in (found.right, found.seen))
     return ClassSums(right.reshape(sets, most), seen.reshape(sets, most))
-
-
-class ClassNumbers(NamedTuple):
-    """The scores of sets, those without each unit, and the scores with more of rare classes' bias removed."""
-
-    whole: Array
-    without: Array
-    raised: Array
-
-
-def f1_numbers(found: Entries, units: int, sets: int, counts: Array) -> ClassNumbers:
-    """Mean F1 over the classes of each set; `counts` says how many units there are of each."""
-    sums = class_sums(found, sets, int(found.label.max(initial=0)) + 1, counts)
-    # the mean F1 with the share of right answers of rare classes drawn towards their average before it is made an F1.
-    # F1 bends down, so the F1 of few answers is too low on average, and that of an average is too high: the truth is
-    # between the two
-    out = np.full(len(sums.right), np.nan)
-    for i, (r, s) in enumerate(zip(sums.right, sums.seen, strict=True)):
-        there = s > _NO_WEIGHT
-        r, touched = r[there], s[there] - r[there]
-        few = touched < _RARE_CLASS
-        if not len(r):
-            continue
-        share = r / touched
-        if few.any():
-            share = np.where(few, (r + _PRIOR_ANSWERS * share[few].mean()) / (touched + _PRIOR_ANSWERS), share)
-        out[i] = (2 * share / (1 + share)).mean()
-    return ClassNumbers(sums.whole(), sums.without(found, units), out)
 
 
 def _sums(place: Ints, values: Array, size: int) -> Array:
@@ -260,8 +250,7 @@ class SetScore(Statistic):
         if self.by_class:
             most = max(1, int(self.rows[0, 2]) if len(self.rows) else 0)
             right, seen = np.moveaxis(sums.reshape(len(sums), -1, most, 2), -1, 0)
-            f1 = np.divide(2 * right, seen, out=np.zeros_like(seen), where=seen > 1e-9)
-            return self.of_sets(ratio(f1.sum(axis=-1), (seen > 1e-9).sum(axis=-1).astype(float)))
+            return self.of_sets(ratio(*(each.sum(axis=-1) for each in _f1(right, seen))))
         return self.of_sets(self.scorer.aggregate(sums.reshape(len(sums), -1, self.rows.shape[1])))
 
     @property

@@ -22,7 +22,7 @@ from unswayed.base.ids import content_id
 from unswayed.base.registry import VERSION
 from unswayed.base.values import Estimate
 from unswayed.stats.resample import Array, Observations, bootstrap, sample_of
-from unswayed.stats.student import t_quantile
+from unswayed.stats.significance import t_quantile
 
 _NO_WIDTH = 1e-12
 _MEAN_VERSION = 1  # of the definition of `mean_of`; part of its signature

@@ -13,7 +13,7 @@ from statistics import NormalDist
 import msgspec
 import numpy as np
 
-from unswayed.measure.definitions import MEASURES, Way, answer_columns, score_columns
+from unswayed.measure.definitions import MEASURES, Way, answer_columns, cut, score_columns
 from unswayed.measure.gates import ALL, Named, labelled
 from unswayed.measure.questions import Slice, scopes_of
 from unswayed.measure.run_table import Bools, Part, RunTable
@@ -260,10 +260,10 @@ class GatheredContrasts:
                 one, other = measured
                 cuts: list[tuple[Named, Bools | None]] = [(set_, None)]
                 if set_ == ALL:
-                    cuts += [((cut.key, cut.value), cut.inside(both[0])) for cut in self._slices]
+                    cuts += [((own.key, own.value), own.inside(both[0])) for own in self._slices]
                 for name, inside in cuts:
                     for measure in (m for m in MEASURES if m in one):
-                        a, b = _cut(one[measure], inside), _cut(other[measure], inside)
+                        a, b = cut(one[measure], inside), cut(other[measure], inside)
                         found = self.contrasts[run]
                         if (measure, name) not in found:
                             found[measure, name] = Contrast(measure, name, a, self._spill, self._clusters is not None)
@@ -272,15 +272,6 @@ class GatheredContrasts:
 
 def _parts(pairs: Sequence[tuple[Shared, Shared]]) -> Iterator[_Parts]:
     return zip(*(zip(one.parts(), other.parts(), strict=True) for one, other in pairs), strict=True)
-
-
-def _cut(column: Observations, inside: Bools | None) -> Observations:
-    if inside is None:
-        return column
-    chosen = inside[column.examples]
-    return replace(
-        column, examples=column.examples[chosen], values=column.values[chosen], missing=column.missing[inside]
-    )
 
 
 class AnswerCounts(msgspec.Struct, frozen=True, kw_only=True):
