@@ -106,12 +106,6 @@ def scope_of(part: Part, chosen: Bools | None = None) -> Scope:
     return Scope(np.flatnonzero(chosen & ~part.changed), np.flatnonzero(chosen & part.changed), clean)
 
 
-def no_column(part: Part) -> Observations:
-    """The column of a measure that nothing can be said of, such as a score without a scorer."""
-    nothing = np.zeros(0, dtype=np.int64)
-    return Observations(nothing, np.zeros((0, 1)), Mean(), np.zeros(part.size, dtype=np.int64))
-
-
 def cut(column: Observations, inside: Bools | None) -> Observations:
     """The column of the examples inside a slice; all of it without one."""
     if inside is None:

@@ -111,19 +111,13 @@ def check_gates(
                 passed = (bound - gate.limit if low_is_bad else gate.limit - bound) >= -_ROUNDING
                 which = "" if end == "value" else f" at the {'lower' if end == 'low' else 'upper'} end of its interval"
                 limit = f"the {'lower' if low_is_bad else 'upper'} limit is {gate.limit:g}"
-                figures = f"{_figures(bound, gate.limit)}{which}; {limit}."
-                sentence = f"Gate {'passed' if passed else 'failed'}: {what} is {figures}"
+                # three decimals, or as many as it takes to tell the figure from the limit
+                texts = (f"{bound:.{digits}f}" for digits in range(3, 13))
+                exact = bound == gate.limit
+                figure = next((text for text in texts if exact or float(text) != gate.limit), repr(bound))
+                sentence = f"Gate {'passed' if passed else 'failed'}: {what} is {figure}{which}; {limit}."
             checked.append(GateResult(name, bound, gate.limit, passed, sentence))
     return checked
-
-
-def _figures(bound: float, limit: float) -> str:
-    """Three decimals, or as many as it takes to tell the figure from the limit."""
-    for digits in range(3, 13):
-        text = f"{bound:.{digits}f}"
-        if bound == limit or float(text) != limit:
-            return text
-    return repr(bound)
 
 
 class Verdict(msgspec.Struct, frozen=True):

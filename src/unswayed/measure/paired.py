@@ -8,6 +8,7 @@ errors come from examples left out one at a time (complete: the paired t-test).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from math import ceil, log, sqrt
 from statistics import NormalDist
@@ -118,11 +119,9 @@ def win_rate(better: Array, worse: Array, ties: Ties = "loss", level: float = 0.
 
 def power_of_wins(share: float, n: int, alpha: float = 0.05) -> float:
     """The chance that the exact one-tailed binomial test on n pairs finds a win rate of `share`."""
-    low, high = n // 2, n + 1  # the fewest wins that are significant lie between
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if binomial_tail(middle, n) <= alpha else (middle + 1, high)
-    return binomial_tail(low, n, share)
+    wins = range(n // 2, n + 1)  # the fewest wins that are significant lie between
+    fewest = n // 2 + bisect_left(wins, True, key=lambda won: binomial_tail(won, n) <= alpha)
+    return binomial_tail(fewest, n, share)
 
 
 def pairs_for_wins(share: float, alpha: float = 0.05, wanted: float = 0.8, most: int = 1_000_000) -> int:

@@ -91,33 +91,32 @@ def power_of(results: Results, level: float = 0.95, power: float = 0.8, correlat
     design = Design(first.these.n, first.draws, block.n, first.clusters)
     z, tail = NormalDist().inv_cdf(power), (1 + level) / 2
     found = []
-    measures = {name: _of_units(one) for name, one in block.measures.items()}
+    measures = dict(block.measures)
+    for name, one in block.measures.items():
+        if one.clusters is None or one.cluster_variance is None:
+            continue
+        # the variances of a cluster's mean in place of an example's: chance averages out within a cluster
+        size, parts = one.these.n / one.clusters, one.variance
+        rest, repeats = ((value or 0.0) / size for value in (parts.rest, parts.repeats))
+        meet_all = one.like_these is not None  # people meet all clusters
+        people = (parts.people or 0.0) / (1.0 if meet_all else size)
+        within = rest + repeats + (0.0 if meet_all else people)
+        between = max(one.cluster_variance - within / one.draws, 0.0)
+        measures[name] = msgspec.structs.replace(one, variance=Sources(between, people, repeats, rest))
     wanted: list[tuple[str, Sampled]] = [(name, measures[name]) for name in ("drop", "flips") if name in measures]
     wanted += [("difference", measures["average"])] if "average" in measures else []
     alone = f"{results.cluster} (clusters)" if design.clusters is not None else "examples like these"
     designs = design, design.times(examples=2), design.times(draws=2)
     for measure, sampled in wanted:
         two = 2 * (1 - correlation) if measure == "difference" else None
-        for people in (False, True) if sampled.like_these is not None else (False,):
-            if measure == "flips" and not people:
-                now, examples, draws = (_least_share(sampled, one, z, tail) for one in designs)
+        for others in (False, True) if sampled.like_these is not None else (False,):
+            if measure == "flips" and not others:
+                now, examples, draws = (_least_share(sampled, each, z, tail) for each in designs)
             else:
-                now, examples, draws = (_least_mean(sampled, one, two, people, z, tail) for one in designs)
-            over, helps = LIKE_THESE if people else alone, "examples" if examples <= draws else block.who
+                now, examples, draws = (_least_mean(sampled, each, two, others, z, tail) for each in designs)
+            over, helps = LIKE_THESE if others else alone, "examples" if examples <= draws else block.who
             found.append(Detectable(measure, over, now, examples, draws, helps))
     return Power(level, power, correlation, block.who, design, found)
-
-
-def _of_units(sampled: Sampled) -> Sampled:
-    """With the variances of a cluster's mean in place of an example's; chance averages out within a cluster."""
-    if sampled.clusters is None or sampled.cluster_variance is None:
-        return sampled
-    size, parts = sampled.these.n / sampled.clusters, sampled.variance
-    rest, repeats = ((value or 0.0) / size for value in (parts.rest, parts.repeats))
-    people = (parts.people or 0.0) / (size if sampled.like_these is None else 1.0)  # people meet all clusters
-    within = rest + repeats + (people if sampled.like_these is None else 0.0)
-    between = max(sampled.cluster_variance - within / sampled.draws, 0.0)
-    return msgspec.structs.replace(sampled, variance=Sources(between, people, repeats, rest))
 
 
 def _variance(sampled: Sampled, draws: float, with_people: bool) -> float:

@@ -26,7 +26,6 @@ from unswayed.measure.definitions import (
     Way,
     altered_column,
     answer_columns,
-    no_column,
     scope_of,
     score_columns,
     way_of,
@@ -37,7 +36,7 @@ from unswayed.measure.set_scores import Layout
 from unswayed.measure.validity import bounded
 from unswayed.run.plan import MeasurePlan
 from unswayed.score import Scorer
-from unswayed.stats import Ints, Numbers, Observations, sign
+from unswayed.stats import Ints, Mean, Numbers, Observations, sign
 from unswayed.stats.intervals import anytime_level
 from unswayed.storage.suite import Suite
 
@@ -79,7 +78,8 @@ class Questions:
         cuts = [(cut, cut.inside(part)) for cut in self._slices]
         for kind, name, scope in scopes_of(part):
             if main is None:
-                columns = {measure: no_column(part) for measure in SCORE_MEASURES}
+                empty = np.zeros(0, dtype=np.int64), np.zeros((0, 1)), Mean(), np.zeros(part.size, dtype=np.int64)
+                columns = dict.fromkeys(SCORE_MEASURES, Observations(*empty))
             else:
                 columns = score_columns(part, part.scored[main.name], scope, self._layouts[main.name, kind, name], way)
             columns = columns | answer_columns(part, scope, way) | {ALTERED: altered_column(part, scope, way)}

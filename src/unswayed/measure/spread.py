@@ -117,6 +117,12 @@ def measure_spread(
             signed = f"measure={name} of {signature}"
             middle = float(np.median(drawn))
             shown[name] = Estimate(middle, low, high, columns, grid.missing, signed, over=OVER)
+        # the range that equally good prompts have: by chance alone, an example's answers differ between them
+        cells = grid.cells
+        many = np.bincount(cells.column, minlength=columns)
+        mean = np.bincount(cells.column, weights=cells.value, minlength=columns) / np.maximum(many, 1)
+        squares = np.bincount(cells.column, weights=(cells.value - mean[cells.column]) ** 2, minlength=columns)
+        freedom = many.sum() - (many > 0).sum()
         asked = np.bincount(grid.cells.row, minlength=prompts + 1)[:-1]
         sides = np.median(varied, axis=0), *np.quantile(varied, ends, axis=0)
         scores = [
@@ -129,7 +135,7 @@ def measure_spread(
             asked=float(asked.sum()) / (prompts * columns),
             quantiles={name: shown[name] for name in _QUANTILES},
             range=shown["range"],
-            by_chance=grid.by_chance,
+            by_chance=_NORMAL_RANGE * float((squares.sum() / max(freedom, 1) / columns) ** 0.5),
             own=shown["own"],
             beaten=shown["beaten"],
             scores=sorted(scores, key=lambda one: (-one.score, one.draw)),
@@ -165,13 +171,3 @@ class _Grid:
             kept = place[column] >= 0
             row, column, value, many = row[kept], place[column[kept]], value[kept], most
         self.cells = SeenCells(row, column, value, (rows, many))
-
-    @property
-    def by_chance(self) -> float:
-        """The range of prompts that are equally good: each example's answers differ between prompts by chance alone."""
-        cells, (_, columns) = self.cells, self.cells.shape
-        many = np.bincount(cells.column, minlength=columns)
-        mean = np.bincount(cells.column, weights=cells.value, minlength=columns) / np.maximum(many, 1)
-        squares = np.bincount(cells.column, weights=(cells.value - mean[cells.column]) ** 2, minlength=columns)
-        freedom = many.sum() - (many > 0).sum()
-        return _NORMAL_RANGE * float((squares.sum() / max(freedom, 1) / columns) ** 0.5)

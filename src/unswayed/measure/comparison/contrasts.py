@@ -344,29 +344,26 @@ def ends_of(tables: Iterable[RunTable]) -> list[int]:
 
 
 def _parts_until(table: RunTable, ends: Sequence[int]) -> Iterator[Part]:
+    """The parts of a table, cut where a part of another table ends; variants go with their examples."""
+    columns = ("operator", "family", "draw", "changed", "text", "ok", "flip")
     for part in table.parts():
         inside = [end - part.first for end in ends if part.first < end < part.first + part.size]
-        for start, stop in pairwise([0, *inside, part.size]):
-            yield part if not inside else _between(part, start, stop)
-
-
-def _between(part: Part, start: int, stop: int) -> Part:
-    """Some of a part's examples, with their variants."""
-    own, varied = slice(start, stop), slice(*np.searchsorted(part.example, [start, stop]).tolist())
-    scored = {}
-    for name, s in part.scored.items():
-        clean = {column: getattr(s, column)[own] for column in ("clean", "clean_due", "clean_codes")}
-        scored[name] = replace(
-            s, **clean, **{column: getattr(s, column)[varied] for column in ("varied", "due", "codes")}
-        )
-    columns = ("operator", "family", "draw", "changed", "text", "ok", "flip")
-    return replace(
-        part,
-        first=part.first + start,
-        size=stop - start,
-        clean_ok=part.clean_ok[own],
-        groups={key: codes[own] for key, codes in part.groups.items()},
-        example=part.example[varied] - start,
-        scored=scored,
-        **{name: getattr(part, name)[varied] for name in columns},
-    )
+        for start, stop in pairwise([0, *inside, part.size]) if inside else ():
+            own, varied = slice(start, stop), slice(*np.searchsorted(part.example, [start, stop]).tolist())
+            scored = {}
+            for name, s in part.scored.items():
+                clean = {column: getattr(s, column)[own] for column in ("clean", "clean_due", "clean_codes")}
+                others = {column: getattr(s, column)[varied] for column in ("varied", "due", "codes")}
+                scored[name] = replace(s, **clean, **others)
+            yield replace(
+                part,
+                first=part.first + start,
+                size=stop - start,
+                clean_ok=part.clean_ok[own],
+                groups={key: codes[own] for key, codes in part.groups.items()},
+                example=part.example[varied] - start,
+                scored=scored,
+                **{name: getattr(part, name)[varied] for name in columns},
+            )
+        if not inside:
+            yield part

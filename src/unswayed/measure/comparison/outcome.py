@@ -4,6 +4,7 @@ The fields of the values are also the shape of `--format json`."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -375,13 +376,7 @@ def _needed(margin: float, contrast: Contrast, level: float) -> str:
         low, _ = mean_interval(same, contrast.span, level, contrast.to_margin)
         return low is not None and -low <= margin
 
-    enough = 1
-    while not shows(enough) and enough < _MAX_EXAMPLES:
-        enough *= 2
-    least = enough // 2
-    while enough - least > 1:
-        middle = (least + enough) // 2
-        least, enough = (least, middle) if shows(middle) else (middle, enough)
+    enough = 1 + bisect_left(range(1, _MAX_EXAMPLES), True, key=shows)
     if enough <= contrast.numbers.units or enough >= _MAX_EXAMPLES:
         return ""
     units = "clusters" if contrast.clustered else "examples"
