@@ -48,9 +48,6 @@ class Way:
     worst_of: int = WORST_OF
 
 
-_USUAL = Way()
-
-
 def way_of(most: int, weigh: Weigh = "examples", worst_of: int | None = None) -> Way:
     """The way that was asked for; by default the worst of three, or of as many as some example has at `most`."""
     most = max(1, most)
@@ -116,7 +113,7 @@ def cut(column: Observations, inside: Bools | None) -> Observations:
     )
 
 
-def answer_columns(part: Part, scope: Scope, way: Way = _USUAL) -> dict[str, Observations]:
+def answer_columns(part: Part, scope: Scope, way: Way) -> dict[str, Observations]:
     """Flips, consistency and noticed: they compare answers with the clean answer and need no gold."""
 
     def changes(variants: Ints, whole: bool = False) -> Observations:
@@ -153,9 +150,7 @@ def _weighed(values: Array, counts: Array | Ints, way: Way) -> tuple[Array, Stat
     return np.column_stack([values * counts, counts]).astype(np.float64), Ratio()
 
 
-def score_columns(
-    part: Part, scored: Scored, scope: Scope, layout: Layout, way: Way = _USUAL
-) -> dict[str, Observations]:
+def score_columns(part: Part, scored: Scored, scope: Scope, layout: Layout, way: Way) -> dict[str, Observations]:
     """Clean, average, worst, cvar and drop under one scorer."""
     n = part.size
     lost = ~scored.known & scored.due
