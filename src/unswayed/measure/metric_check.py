@@ -19,7 +19,7 @@ from unswayed.base.values import Estimate
 from unswayed.data import MeaningPair, SegmentScore, read_segment_scores
 from unswayed.measure.paired import Mixed, Ties, Wins, mixed_effects, win_rate
 from unswayed.score import kendall, pearson
-from unswayed.stats import Array, Observations, Question, Resampling, Statistic, estimates, sign
+from unswayed.stats import Array, Observations, Question, Resampling, Statistic, estimates, ratio, sign
 from unswayed.storage.answers import AnswerStore
 from unswayed.systems import Metric, Scores, Segment
 
@@ -146,9 +146,7 @@ class Darr(msgspec.Struct, frozen=True):
 
 class _Tau(Statistic):
     def __call__(self, sums: Array, n: int) -> Array:
-        with np.errstate(invalid="ignore"):
-            tau: Array = (sums[:, 0] - sums[:, 1]) / (sums[:, 0] + sums[:, 1])
-        return tau
+        return ratio(sums[:, 0] - sums[:, 1], sums[:, 0] + sums[:, 1])
 
 
 def darr(

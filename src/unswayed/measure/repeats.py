@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import comb, isfinite, sqrt
+from math import comb, sqrt
 
 import msgspec
 import numpy as np
@@ -159,8 +159,7 @@ def measure_repeats(
     drop = None
     if scorer is not None and known.any():
         low, high = scorer.bounds
-        reach = high - low if isfinite(high - low) else float("inf")
-        drop = estimate("drop", (again.mean - average)[known], (-reach, reach), known)
+        drop = estimate("drop", (again.mean - average)[known], (low - high, high - low), known)
     noise = again.variance[~np.isnan(again.variance)]
     return Repeats(
         repeats=again.repeats,

@@ -92,10 +92,7 @@ class ClassSums(NamedTuple):
 
     def whole(self) -> Array:
         """The mean F1 of each set."""
-        total, classes = self.scores()
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found: Array = total / classes
-        return found
+        return ratio(*self.scores())
 
     def without(self, found: Entries, units: int) -> Array:
         """The mean F1 of each set without each of some units, which are among those that were summed."""
@@ -106,9 +103,7 @@ class ClassSums(NamedTuple):
         row = found.unit * sets + found.set
         changed = _sums(row, left - _f1(right, seen)[0], units * sets).reshape(units, sets)
         gone = _sums(row, 1.0 - still, units * sets).reshape(units, sets)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            rest: Array = np.where(classes > gone, (total + changed) / (classes - gone), np.nan)
-        return rest
+        return ratio(total + changed, classes - gone)
 
     def raised(self) -> Array:
         """The mean F1 of each set with more of rare classes' bias removed."""
