@@ -18,6 +18,7 @@ from unswayed.base.errors import NothingEvaluated, UsageError
 from unswayed.measure import paired
 from unswayed.measure.paired import (
     Mixed,
+    complete_effects,
     mixed_effects,
     pairs_for_difference,
     pairs_for_wins,
@@ -25,12 +26,6 @@ from unswayed.measure.paired import (
     win_rate,
 )
 from unswayed.stats import binomial_tail, clopper_pearson
-
-
-def of_table(scores: np.ndarray) -> Mixed:
-    """The regression of a table without holes, one row an example; the first column, "a", is the reference."""
-    rows, columns = np.indices(scores.shape).reshape(2, -1)
-    return mixed_effects([f"{i:03}" for i in rows], ["abcd"[j] for j in columns], scores.ravel())
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -180,7 +175,7 @@ def test_examples_that_do_not_differ() -> None:
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(50, 3))
     scores -= scores.mean(axis=1, keepdims=True) * 0.999
-    found = of_table(scores)
+    found = complete_effects(scores, ["a", "b", "c"])
     assert found.variance["example"] == 0
     pooled = ((scores - scores.mean(axis=0)) ** 2).sum() / (150 - 3)
     assert found.variance["residual"] == pytest.approx(pooled)
@@ -191,7 +186,7 @@ def test_examples_that_do_not_differ() -> None:
 @settings(max_examples=50, deadline=None)
 def test_differences_are_paired_means(n: int, k: int, seed: int) -> None:
     scores = np.random.default_rng(seed).normal(size=(n, k))
-    found = of_table(scores)
+    found = complete_effects(scores, list("abcd"[:k]))
     for j, name in enumerate("abcd"[1:k], 1):
         theirs = stats.ttest_rel(scores[:, j], scores[:, 0])
         interval = theirs.confidence_interval(0.95)
@@ -226,7 +221,11 @@ def test_false_positives_with_unequal_variances(holes: float, times: int) -> Non
     for _ in range(times):
         scores = rng.normal(size=(30, 1)) + rng.normal(size=(30, 3)) * [1, 1, 5]
         rows = [(i, j) for i in range(30) for j in range(3) if rng.random() >= holes]
-        fit = mixed_effects([str(i) for i, _ in rows], ["abc"[j] for _, j in rows], [scores[i, j] for i, j in rows])
+        fit = (
+            mixed_effects([str(i) for i, _ in rows], ["abc"[j] for _, j in rows], [scores[i, j] for i, j in rows])
+            if holes
+            else complete_effects(scores, "abc")
+        )
         found += [fit.coefficients[name].p < 0.05 for name in "bc"]
         family += min(fit.coefficients[name].p_holm for name in "bc") < 0.05
     slack = 3 * np.sqrt(0.05 * 0.95 / times)

@@ -225,43 +225,26 @@ def mixed_effects(
     if n < 2:
         raise NothingEvaluated("The regression needs scores of at least two examples.")
     counts = np.bincount(example * k + condition, minlength=n * k).reshape(n, k).astype(np.float64)
-    incomplete = int((counts == 0).any(axis=1).sum())
-    method: Literal["closed form", "REML"]
+    sizes = (len(values), n, int((counts == 0).any(axis=1).sum()), missing)
     if (counts == 1).all():
         table = np.empty((n, k))
         table[example, condition] = values
-        method, scored = "closed form", digest(table)
-        fit, errors = _closed_form(table), _paired(table)
-    elif len(values) <= n or len(values) <= k + 1:
+        return _mixed(names, _closed_form(table), _paired(table), "closed form", sizes, level, digest(table))
+    if len(values) <= n or len(values) <= k + 1:
         raise NothingEvaluated("Every example has a single score, so examples can't be told from chance.")
-    else:
-        condition, example = condition.astype(np.int64), example.astype(np.int64)
-        method, scored = "REML", digest(condition, example, values)
-        fit = _reml(counts, condition, example, values)
-        errors = _leaving_out(fit, counts, condition, example, values)
+    condition, example = condition.astype(np.int64), example.astype(np.int64)
+    fit = _reml(counts, condition, example, values)
+    errors = _leaving_out(fit, counts, condition, example, values)
+    return _mixed(names, fit, errors, "REML", sizes, level, digest(condition, example, values))
 
-    def coefficient(contrast: Array) -> Coefficient:
-        value = float(contrast @ fit.means)
-        pooled = sqrt(max(float(contrast @ fit.covariance @ contrast), 0.0))
-        if (error := errors(contrast)) is None:
-            return Coefficient(value, None, None, None, None, None, pooled)
-        se, df = error
-        wide = se * t_quantile((1 + level) / 2, df)
-        p = t_p_value(value / se, df) if se else float(value == 0)
-        return Coefficient(value, se, value - wide, value + wide, p, df, pooled)
 
-    one = np.eye(len(names))
-    fitted = [coefficient(one[j] - one[0]) for j in range(1, len(names))]
-    others = {
-        name: msgspec.structs.replace(each, p_holm=p)
-        for name, each, p in zip(names[1:], fitted, correct([each.p for each in fitted]), strict=True)
-    }
-    variance = {"example": fit.between, "residual": fit.within}
-    decided = {"measure": f"mixed:{_MIXED_VERSION}", "conditions": ",".join(names), "method": method, "scores": scored}
-    return Mixed(
-        names[0], coefficient(one[0]), others, variance, method, len(values), n, incomplete, missing,
-        sign({**decided, "missing": missing, "level": level}),
-    )  # fmt: skip
+def complete_effects(scores: Array, names: Sequence[str], level: float = 0.95) -> Mixed:
+    """The same for a table without holes, one row an example; the first column is the reference."""
+    n, k = scores.shape
+    if n < 2 or k < 2:
+        raise NothingEvaluated(f"The regression needs two examples and two conditions, not {n} and {k}.")
+    sizes = (scores.size, n, 0, 0)
+    return _mixed(list(names), _closed_form(scores), _paired(scores), "closed form", sizes, level, digest(scores))
 
 
 def _paired(scores: Array) -> _Errors:
@@ -357,3 +340,32 @@ def _reml(counts: Array, condition: Ints, example: Ints, values: Array) -> _Fit:
     _, means, matrix, within = solve(ratio)
     covariance = np.asarray(np.linalg.inv(matrix) * within, dtype=np.float64)
     return _Fit(means, covariance, within * ratio, within)
+
+
+def _mixed(
+    names: list[str], fit: _Fit, errors: _Errors, method: Literal["closed form", "REML"],
+    sizes: tuple[int, int, int, int], level: float, scores: str,
+) -> Mixed:  # fmt: skip
+    def coefficient(contrast: Array) -> Coefficient:
+        value = float(contrast @ fit.means)
+        pooled = sqrt(max(float(contrast @ fit.covariance @ contrast), 0.0))
+        found = errors(contrast)
+        if found is None:
+            return Coefficient(value, None, None, None, None, None, pooled)
+        se, df = found
+        wide = se * t_quantile((1 + level) / 2, df)
+        p = t_p_value(value / se, df) if se else float(value == 0)
+        return Coefficient(value, se, value - wide, value + wide, p, df, pooled)
+
+    one = np.eye(len(names))
+    found = [coefficient(one[j] - one[0]) for j in range(1, len(names))]
+    others = {
+        name: msgspec.structs.replace(each, p_holm=p)
+        for name, each, p in zip(names[1:], found, correct([each.p for each in found]), strict=True)
+    }
+    variance = {"example": fit.between, "residual": fit.within}
+    decided = {"measure": f"mixed:{_MIXED_VERSION}", "conditions": ",".join(names), "method": method, "scores": scores}
+    return Mixed(
+        names[0], coefficient(one[0]), others, variance, method, *sizes,
+        sign({**decided, "missing": sizes[3], "level": level}),
+    )  # fmt: skip
