@@ -71,7 +71,7 @@ def test_a_scope_has_the_chosen_variants_and_the_examples_that_they_vary(part) -
 
 def test_answers_are_compared_with_the_clean_answer_and_controls_stand_apart(part) -> None:
     table, _ = part
-    found = answer_columns(table, scope_of(table))
+    found = answer_columns(table, scope_of(table), Way())
     assert found["flips"].examples.tolist() == [0, 1, 2]
     assert found["flips"].values[:, 0] == pytest.approx([2 / 3, 1, 0])
     assert found["consistency"].values[:, 0].tolist() == [0, 0, 1]

@@ -1,4 +1,4 @@
-"""Exact tests, intervals of shares and corrections, against scipy and statsmodels."""
+"""Exact tests, intervals of shares, corrections and Student's t, against scipy and statsmodels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from unswayed.stats import (
     holm,
     mcnemar,
     share_of,
+    t_p_value,
+    t_quantile,
 )
+
+FREEDOM = [0.7, 1.0, 2.0, 3.4, 10.0, 99.5, 1000.0, 99_999.0, 1e6]
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40, 300])
@@ -78,3 +82,12 @@ def test_what_was_not_tested_is_not_counted() -> None:
     with pytest.raises(UnknownName, match="correction"):
         correct([0.1], "fdr")
     assert set(CORRECTIONS) == {"holm", "bonferroni", "none"}
+
+
+@pytest.mark.parametrize("df", FREEDOM)
+def test_students_t_equals_scipy(df: float) -> None:
+    for p in (0.01, 0.5, 0.6, 0.9, 0.975, 0.995, 0.9999):
+        assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-7)
+    for t in (0.0, 0.01, 0.3, -1.0, 2.0, 5.0):
+        assert t_p_value(t, df) == pytest.approx(2 * stats.t.sf(abs(t), df), rel=1e-7)
+    assert t_p_value(float("inf"), df) == 0

@@ -20,7 +20,7 @@ from unswayed.measure.results import Results
 from unswayed.measure.stored import KeptScores
 from unswayed.measure.table_reader import compared
 from unswayed.measure.validity import wrong
-from unswayed.run.block import Block, Ints, Kind, first_of_each
+from unswayed.run.block import Block, Kind, first_of_each
 from unswayed.run.plan import MeasurePlan
 from unswayed.run.record import Run
 from unswayed.score import Comparing, Scorer, Stats, comparing_for, due_of, scorers
@@ -118,19 +118,7 @@ def flips_by_block(
 def _changed(run: Runlike, block: Block, comparing: Comparing, right: Right) -> FlipBlock:
     changed = np.flatnonzero(compared(block, comparing).flip == 1)
     owner = block.owner[changed]
-    cases, numbers = _cases(block, right, changed, owner)
-    places, owners = changed.tolist(), owner.tolist()
-    known = block.examples(owners)
-    examples, varied = [known[of] for of in owners], [block.varied[at] for at in places]
-    if isinstance(run, Run) and any(map(contains, varied, repeat(PROMPT))):  # people should read the prompts whole
-        shown = [run.shown(example.inputs, inputs) for example, inputs in zip(examples, varied, strict=True)]
-        examples = [msgspec.structs.replace(e, inputs=own) for e, (own, _) in zip(examples, shown, strict=True)]
-        varied = [inputs for _, inputs in shown]
-    return FlipBlock(examples, varied, [block.notes[at] for at in places], numbers.tolist(), cases)
-
-
-def _cases(block: Block, right: Right, changed: Ints, owner: Ints) -> tuple[list[Case], Ints]:
-    """The distinct cases in the order in which they come, and the number of each changed answer's."""
+    # the distinct cases in the order in which they come, and the number of each changed answer's
     kind, gold, out = block.kind[changed], block.gold[changed], block.out[changed]
     clean_gold, clean_out = block.clean_gold[owner], block.clean_out[owner]
     first, numbers = np.zeros(0, dtype=np.int64), np.zeros(len(changed), dtype=np.int64)
@@ -138,10 +126,10 @@ def _cases(block: Block, right: Right, changed: Ints, owner: Ints) -> tuple[list
         size = int(column.max(initial=0)) + 1
         first, numbers = first_of_each(numbers * size + column, (int(numbers.max(initial=0)) + 1) * size)
     said, later = clean_out[first].tolist(), out[first].tolist()
-    owners = owner[first].tolist() if right.sees_inputs else [0] * len(first)
+    seen_with = owner[first].tolist() if right.sees_inputs else [0] * len(first)
     scores = []
     for outputs, golds in ((said, clean_gold[first].tolist()), (later, gold[first].tolist())):
-        due = list(zip(outputs, golds, owners, strict=True))
+        due = list(zip(outputs, golds, seen_with, strict=True))
         distinct = list(dict.fromkeys(due))  # so that each is looked at once
         answered = [(block.outputs[o].value, block.golds[g], block.inputs[of]) for o, g, of in distinct]
         found = dict(zip(distinct, right.scores(answered), strict=True))
@@ -153,7 +141,14 @@ def _cases(block: Block, right: Right, changed: Ints, owner: Ints) -> tuple[list
         after = False if output.unreadable else right.full(is_)
         loss = None if was is None or is_ is None else was - is_
         cases.append(Case(block.kinds[kind[at]], block.golds[gold[at]], clean, output, before, after, loss))
-    return cases, numbers
+    places, owners = changed.tolist(), owner.tolist()
+    known = block.examples(owners)
+    examples, varied = [known[of] for of in owners], [block.varied[at] for at in places]
+    if isinstance(run, Run) and any(map(contains, varied, repeat(PROMPT))):  # people should read the prompts whole
+        shown = [run.shown(example.inputs, inputs) for example, inputs in zip(examples, varied, strict=True)]
+        examples = [msgspec.structs.replace(e, inputs=own) for e, (own, _) in zip(examples, shown, strict=True)]
+        varied = [inputs for _, inputs in shown]
+    return FlipBlock(examples, varied, [block.notes[at] for at in places], numbers.tolist(), cases)
 
 
 def as_measured(results: Results) -> tuple[str | None, str, str, str | None]:

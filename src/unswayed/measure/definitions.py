@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 from unswayed.base.errors import UsageError, option
 from unswayed.base.values import Estimate
 from unswayed.measure.run_table import Bools, Part, RunTable, Scored
-from unswayed.measure.set_scores import Layout, Pick, SetScore, cvar_weights, f1_numbers, worst_weights
+from unswayed.measure.set_scores import Layout, Pick, SetScore, class_sums, cvar_weights, worst_weights
 from unswayed.measure.spill import Kept, Spill, Tally
 from unswayed.measure.table_reader import MISSING
 from unswayed.run.block import AS_IT_WAS
@@ -46,9 +46,6 @@ class Way:
 
     weigh: Weigh = "examples"
     worst_of: int = WORST_OF
-
-
-_USUAL = Way()
 
 
 def way_of(most: int, weigh: Weigh = "examples", worst_of: int | None = None) -> Way:
@@ -106,13 +103,17 @@ def scope_of(part: Part, chosen: Bools | None = None) -> Scope:
     return Scope(np.flatnonzero(chosen & ~part.changed), np.flatnonzero(chosen & part.changed), clean)
 
 
-def no_column(part: Part) -> Observations:
-    """The column of a measure that nothing can be said of, such as a score without a scorer."""
-    nothing = np.zeros(0, dtype=np.int64)
-    return Observations(nothing, np.zeros((0, 1)), Mean(), np.zeros(part.size, dtype=np.int64))
+def cut(column: Observations, inside: Bools | None) -> Observations:
+    """The column of the examples inside a slice; all of it without one."""
+    if inside is None:
+        return column
+    chosen = inside[column.examples]
+    return replace(
+        column, examples=column.examples[chosen], values=column.values[chosen], missing=column.missing[inside]
+    )
 
 
-def answer_columns(part: Part, scope: Scope, way: Way = _USUAL) -> dict[str, Observations]:
+def answer_columns(part: Part, scope: Scope, way: Way) -> dict[str, Observations]:
     """Flips, consistency and noticed: they compare answers with the clean answer and need no gold."""
 
     def changes(variants: Ints, whole: bool = False) -> Observations:
@@ -149,9 +150,7 @@ def _weighed(values: Array, counts: Array | Ints, way: Way) -> tuple[Array, Stat
     return np.column_stack([values * counts, counts]).astype(np.float64), Ratio()
 
 
-def score_columns(
-    part: Part, scored: Scored, scope: Scope, layout: Layout, way: Way = _USUAL
-) -> dict[str, Observations]:
+def score_columns(part: Part, scored: Scored, scope: Scope, layout: Layout, way: Way) -> dict[str, Observations]:
     """Clean, average, worst, cvar and drop under one scorer."""
     n = part.size
     lost = ~scored.known & scored.due
@@ -252,11 +251,9 @@ class GatheredMeasure:
         self._kept: list[tuple[Kept, Kept]] = []  # the numbers of examples or clusters, and their values
 
     def add(self, column: Observations, inside: Bools | None, first: int, clusters: Ints | None) -> None:
-        examples, values, missing = column.examples, column.values, column.missing
-        if inside is not None:
-            chosen = inside[examples]
-            examples, values, missing = examples[chosen], values[chosen], missing[inside]
-        self.missing += int(missing.sum())
+        column = cut(column, inside)
+        examples, values = column.examples, column.values
+        self.missing += int(column.missing.sum())
         self.n += len(values)
         if clusters is None:
             self._tally.add(values)
@@ -277,10 +274,7 @@ class GatheredMeasure:
             found = self._cluster_units()[1]
         elif self.n:
             rows, counts = self._tally.rows()
-            if self._by_class is not None:
-                found = class_found(self._by_class, rows, np.arange(len(rows)), counts.astype(np.float64))
-            else:
-                found = _found(self.statistic, _columns(self.statistic, rows), counts.astype(np.float64))
+            found = self._found_of(rows, counts.astype(np.float64))
         if found is None or not isfinite(found.value):
             return Estimate(None, None, None, 0, self.missing, self.signature, over=over)
         low, high = found.interval(self.span, level, self.kind)
@@ -304,13 +298,15 @@ class GatheredMeasure:
         if not self._kept:
             return np.zeros(0, dtype=np.int64), Numbers(np.zeros(0), np.zeros(0), np.zeros(0))
         units = self._spill.joined([examples for examples, _ in self._kept])
-        values = self._spill.joined([values for _, values in self._kept])
-        n = len(values)
+        return units, self._found_of(self._spill.joined([values for _, values in self._kept])).numbers
+
+    def _found_of(self, values: Array, counts: Array | None = None) -> _Found:
+        """What the values of examples give, of which there are `counts`, or one each."""
+        counts = np.ones(len(values)) if counts is None else counts
         if self._by_class is not None:
-            return units, class_found(self._by_class, values, np.arange(n), np.ones(n)).numbers
-        rows = _columns(self.statistic, values)
-        del values  # there may be millions
-        return units, _found(self.statistic, rows, np.ones(n)).numbers
+            return class_found(self._by_class, values, np.arange(len(values)), counts)
+        values = _columns(self.statistic, values)  # in place of the others: there may be millions
+        return _found(self.statistic, values, counts)
 
 
 def estimate_of(column: Observations, signature: str, level: float) -> Estimate:
@@ -362,10 +358,9 @@ def _found(statistic: Statistic, rows: Array, counts: Array) -> _Found:
 def class_found(statistic: SetScore, values: Array, unit: Ints, counts: Array) -> _Found:
     """The same of a score that is a mean over classes; `counts` says how many there are of each unit."""
     entries, units, sets = statistic.entries(values, unit)
-    made = f1_numbers(entries, units, sets, counts)
-    n = int(counts.sum())
-    value = float(statistic.of_sets(made.whole[None])[0])
-    without = statistic.of_sets(made.without)
+    sums, n = class_sums(entries, sets, int(entries.label.max(initial=0)) + 1, counts), int(counts.sum())
+    value = float(statistic.of_sets(sums.whole()[None])[0])
+    without = statistic.of_sets(sums.without(entries, units))
     pseudo = n * value - (n - 1) * np.where(np.isnan(without), value, without)
-    raised = None if statistic.drop else float(statistic.of_sets(made.raised[None])[0])
+    raised = None if statistic.drop else float(statistic.of_sets(sums.raised()[None])[0])
     return _Found(value, Numbers(pseudo, np.ones(units), counts), raised)

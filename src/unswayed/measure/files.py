@@ -21,7 +21,7 @@ from unswayed.measure.set_scores import SetScore
 from unswayed.run.plan import in_use
 from unswayed.run.scoring import scored_by
 from unswayed.score import Scorer, scorers
-from unswayed.stats import Array, Mean, Observations, Question, Resampling, estimates, sign
+from unswayed.stats import Mean, Observations, Question, Resampling, estimates, sign
 from unswayed.storage.suite import Suite
 
 
@@ -113,7 +113,22 @@ def error_rates(groups: Iterable[Group], level: float = 0.95) -> ErrorRates:
     example without versions is left out.
     """
     Resampling(level)
-    owner, rates, digest = _rates(groups)
+    owners: list[int] = []  # of each version, the number of its example
+    version: list[int] = []  # of each text, the number of the version that it is compared with
+    texts: list[str] = []
+    others: list[str] = []
+    for number, (own, versions) in enumerate(groups):
+        for other in versions:
+            version.extend([len(owners)] * len(own))
+            owners.append(number)
+            texts.extend(own)
+            others.extend(other)
+    digest = blake2b(canonical([owners, texts, others]), digest_size=8).hexdigest()
+    owner, rates = np.array(owners, dtype=np.int64), np.zeros(0)
+    if owners:
+        edits = np.bincount(version, weights=distances(texts, others), minlength=len(owners))
+        lengths = np.bincount(version, weights=[len(text) for text in texts], minlength=len(owners))
+        rates = np.divide(edits, lengths, out=np.full(len(owners), np.nan), where=lengths > 0)
     n = int(owner.max()) + 1 if len(owner) else 0
     known = ~np.isnan(rates)
     missing = np.bincount(owner[~known], minlength=n)
@@ -155,24 +170,3 @@ def distances(texts: Sequence[str], versions: Sequence[str]) -> npt.NDArray[np.i
 
     found: npt.NDArray[np.int64] = cpdist(texts, versions, scorer=Levenshtein.distance, dtype=np.int64)
     return found
-
-
-def _rates(groups: Iterable[Group]) -> tuple[npt.NDArray[np.int64], Array, str]:
-    """For each version the number of its example and its error rate, NaN without one; and a digest of all texts."""
-    owners: list[int] = []
-    version: list[int] = []
-    texts: list[str] = []
-    others: list[str] = []
-    for number, (own, versions) in enumerate(groups):
-        for other in versions:
-            version.extend([len(owners)] * len(own))
-            owners.append(number)
-            texts.extend(own)
-            others.extend(other)
-    digest = blake2b(canonical([owners, texts, others]), digest_size=8).hexdigest()
-    if not owners:
-        return np.zeros(0, dtype=np.int64), np.zeros(0), digest
-    edits = np.bincount(version, weights=distances(texts, others), minlength=len(owners))
-    lengths = np.bincount(version, weights=[len(text) for text in texts], minlength=len(owners))
-    rates = np.divide(edits, lengths, out=np.full(len(owners), np.nan), where=lengths > 0)
-    return np.array(owners, dtype=np.int64), rates, digest

@@ -57,21 +57,16 @@ def gates_of(plan: GatePlan) -> list[Gate]:
     gates = []
     for name, limit in plan.fail_under.items():
         set_, measure = split_measure(name)
-        gates.append(Gate(_known(measure), limit, plan.on, set_ or "all"))
+        if measure in AT_MOST:
+            instead = option(f"max-{measure}")
+            raise UsageError(f"{measure!r} should be low, so it can't fail under a limit: use {instead} instead.")
+        if measure not in AT_LEAST:
+            raise UnknownName("measure to gate on", measure, AT_LEAST)
+        gates.append(Gate(measure, limit, plan.on, set_ or "all"))
     for measure, limits in (("drop", plan.max_drop), ("flips", plan.max_flips)):
         of = limits if isinstance(limits, dict) else {} if limits is None else {"all": limits}
         gates += [Gate(measure, limit, plan.on, set_) for set_, limit in of.items()]
     return gates
-
-
-def _known(name: str) -> str:
-    if name in AT_MOST:
-        raise UsageError(
-            f"{name!r} should be low, so it can't fail under a limit: use {option(f'max-{name}')} instead."
-        )
-    if name not in AT_LEAST:
-        raise UnknownName("measure to gate on", name, AT_LEAST)
-    return name
 
 
 def check_sets(gates: Iterable[Gate], suite: Suite) -> None:
@@ -99,42 +94,30 @@ def check_gates(
             if bounds and estimate is not None and estimate.bounds is not None:
                 worst = estimate.bounds[0 if gate.name in AT_LEAST else 1]
                 estimate = msgspec.structs.replace(estimate, value=worst)
-            result = _check(gate, set_, estimate)
+            low_is_bad = gate.name in AT_LEAST
+            name, what = gate.name, gate.name
+            if set_ != ALL:
+                name, what = f"{spelled(set_)}:{gate.name}", f"{gate.name} on {spelled(set_)}"
+            end = {"value": "value", "ci-lower": "low", "ci-upper": "high"}[gate.on]
+            if not low_is_bad and end != "value":
+                end = "low" if end == "high" else "high"
+            bound: float | None = getattr(estimate, end) if estimate is not None else None
             if results.sanity:
-                sentence = f"{result.name}: the set-up looks broken, so the limit of {gate.limit:g} does not hold."
-                result = msgspec.structs.replace(result, bound=None, passed=False, sentence=sentence)
-            checked.append(result)
+                bound, passed = None, False
+                sentence = f"{name}: the set-up looks broken, so the limit of {gate.limit:g} does not hold."
+            elif bound is None:
+                passed, sentence = False, f"{what}: nothing was measured, so the limit of {gate.limit:g} does not hold."
+            else:
+                passed = (bound - gate.limit if low_is_bad else gate.limit - bound) >= -_ROUNDING
+                which = "" if end == "value" else f" at the {'lower' if end == 'low' else 'upper'} end of its interval"
+                limit = f"the {'lower' if low_is_bad else 'upper'} limit is {gate.limit:g}"
+                # three decimals, or as many as it takes to tell the figure from the limit
+                texts = (f"{bound:.{digits}f}" for digits in range(3, 13))
+                exact = bound == gate.limit
+                figure = next((text for text in texts if exact or float(text) != gate.limit), repr(bound))
+                sentence = f"Gate {'passed' if passed else 'failed'}: {what} is {figure}{which}; {limit}."
+            checked.append(GateResult(name, bound, gate.limit, passed, sentence))
     return checked
-
-
-def _check(gate: Gate, set_: Named, estimate: Estimate | None) -> GateResult:
-    low_is_bad = gate.name in AT_LEAST
-    name, what = gate.name, gate.name
-    if set_ != ALL:
-        name, what = f"{spelled(set_)}:{gate.name}", f"{gate.name} on {spelled(set_)}"
-    end = {"value": "value", "ci-lower": "low", "ci-upper": "high"}[gate.on]
-    if not low_is_bad and end != "value":
-        end = "low" if end == "high" else "high"
-    bound: float | None = getattr(estimate, end) if estimate is not None else None
-    if bound is None:
-        sentence = f"{what}: nothing was measured, so the limit of {gate.limit:g} does not hold."
-        return GateResult(name, None, gate.limit, False, sentence)
-    gap = bound - gate.limit if low_is_bad else gate.limit - bound
-    passed = gap >= -_ROUNDING
-    which = {"value": "", "low": " at the lower end of its interval", "high": " at the upper end of its interval"}[end]
-    limit = f"the {'lower' if low_is_bad else 'upper'} limit is {gate.limit:g}"
-    grade = "passed" if passed else "failed"
-    sentence = f"Gate {grade}: {what} is {_figures(bound, gate.limit)}{which}; {limit}."
-    return GateResult(name, bound, gate.limit, passed, sentence)
-
-
-def _figures(bound: float, limit: float) -> str:
-    """Three decimals, or as many as it takes to tell the figure from the limit."""
-    for digits in range(3, 13):
-        text = f"{bound:.{digits}f}"
-        if bound == limit or float(text) != limit:
-            return text
-    return repr(bound)
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -229,19 +212,14 @@ def sets_named(text: str, known: Known) -> list[Named]:
         exact = [named for called, named in level if called == text]
         if found := exact or [named for called, named in level if pattern is not None and pattern.fullmatch(called)]:
             return found
-    raise _unknown(text, known)
-
-
-def _unknown(text: str, known: Known) -> UnknownName:
-    slices = [kind for kind in known if kind not in ("operator", "family")]
     key, equals, value = text.partition("=")
     if not equals:
-        return UnknownName("operator or family", text, {*known.get("operator", ()), *known.get("family", ())})
+        raise UnknownName("operator or family", text, {*known.get("operator", ()), *known.get("family", ())})
     if key in ("operator", "family"):
-        return UnknownName(key, value, known.get(key, ()))
+        raise UnknownName(key, value, known.get(key, ()))
     if key in known:
-        return UnknownName(f"value of the slice {key!r}", value, known[key])
-    return UnknownName("slice", key, slices)
+        raise UnknownName(f"value of the slice {key!r}", value, known[key])
+    raise UnknownName("slice", key, [kind for kind in known if kind not in ("operator", "family")])
 
 
 def sets_of(suite: Suite) -> dict[str, list[str]]:

@@ -67,37 +67,32 @@ def read_pairs(path: str | Path) -> list[ComparedPair]:
 
 def _by_hand(row: Mapping[str, Any]) -> Judgement:
     """The record of an answer that a user wrote by hand."""
-    texts = [_text(row, names) for names in (("reference", "original", "a"), ("answer", "paraphrase", "b"))]
-    asked = dict(zip("ab", texts, strict=True)) | {"question": str(row.get("question") or "")}
-    person, origin = str(row.get("person") or ""), {"source": str(row.get("source") or "")}
-    item = content_id(asked) if person else ""
-    return Judgement(
-        person=person, kind=KIND, item=item, asked=asked, answer={"similarity": _similarity(row)}, origin=origin
-    )  # fmt: skip
-
-
-def _text(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    found = next((row[name] for name in names if isinstance(row.get(name), str)), None)
-    if found is None:
-        raise DataError(f"there is no {names[0]!r} in this row.")
-    return str(found)
-
-
-def _similarity(row: Mapping[str, Any]) -> float:
+    texts = []
+    for names in (("reference", "original", "a"), ("answer", "paraphrase", "b")):
+        found = next((row[name] for name in names if isinstance(row.get(name), str)), None)
+        if found is None:
+            raise DataError(f"there is no {names[0]!r} in this row.")
+        texts.append(str(found))
     if row.get("same") not in (None, ""):
         said = str(row["same"]).strip().casefold()
         if said not in ("true", "yes", "1", "1.0", "false", "no", "0", "0.0"):
             raise DataError(f"same must be true or false, not {said!r:.40}.")
-        return 100.0 if said in ("true", "yes", "1", "1.0") else 0.0
-    try:
-        value = float(row["similarity"])
-    except (KeyError, TypeError, ValueError):
-        raise DataError(
-            f"same must be true or false, or similarity a number, not {row.get('similarity')!r:.40}."
-        ) from None
-    if not 0 <= value <= 100:
-        raise DataError(f"similarity must be from 0 to 100, not {value:g}.")
-    return value
+        similarity = 100.0 if said in ("true", "yes", "1", "1.0") else 0.0
+    else:
+        try:
+            similarity = float(row["similarity"])
+        except (KeyError, TypeError, ValueError):
+            raise DataError(
+                f"same must be true or false, or similarity a number, not {row.get('similarity')!r:.40}."
+            ) from None
+        if not 0 <= similarity <= 100:
+            raise DataError(f"similarity must be from 0 to 100, not {similarity:g}.")
+    asked = dict(zip("ab", texts, strict=True)) | {"question": str(row.get("question") or "")}
+    person, origin = str(row.get("person") or ""), {"source": str(row.get("source") or "")}
+    item = content_id(asked) if person else ""
+    return Judgement(
+        person=person, kind=KIND, item=item, asked=asked, answer={"similarity": similarity}, origin=origin
+    )  # fmt: skip
 
 
 VERSION = 1

@@ -85,7 +85,11 @@ def measure_run(run: Runlike | str | Path, plan: PlanLike = None) -> Results:
     measured = with_cluster(measured, run.suite)
     rules = measured.extract, measured.equivalent, measured.rubric
     with comparing_for(run.suite, *rules).cache_in_run(place_of(run)) as comparing:
-        used = with_parts(scorers_for(run.suite.task, measured.scores, comparing), run.suite)
+        used = scorers_for(run.suite.task, measured.scores, comparing)
+        # behind them those of each kind of gold, such as each type of entity
+        divided = [scorer for scorer in used if type(scorer).parts is not Scorer.parts]
+        for scorer in divided:
+            used += scorer.parts((example.gold for example in run.suite.examples()), run.suite.task)
         judged = cited(measured.agreement, comparing)
         decided = decided_by(run, used, measured, comparing) if measured.stored else None
         results = find(run, decided) if decided is not None and isinstance(run, Run) else None
@@ -101,14 +105,10 @@ def place_of(run: Runlike) -> Place | None:
     return run.place if isinstance(run, Run) else None
 
 
-def items_of(run: Runlike, *others: Runlike) -> Iterator[Answered]:
+def items_of(run: Runlike, *others: Runlike, items: Iterator[Answered] | None = None) -> Iterator[Answered]:
     """The items of a run that are measured: those of its sample, and of the samples of the runs that it is compared
-    with."""
-    return _sampled(run.items(), run, *others)
-
-
-def _sampled(items: Iterator[Answered], *runs: Runlike) -> Iterator[Answered]:
-    chosen = _chosen(*runs)
+    with. `items` are others of the same examples."""
+    items, chosen = run.items() if items is None else items, _chosen(run, *others)
     if chosen is None:
         return items
     return (item for item, due in zip(items, chosen.tolist(), strict=True) if due)
@@ -183,7 +183,7 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
             within = within_margin(questions, operators, plan.within, plan.level, anytime, bounds)
         again = None
         if isinstance(run, Run) and run.manifest.repeats:
-            pairs, items = PairCodes(used[:1], suite.task, kept), _sampled(run.repeated(), run)
+            pairs, items = PairCodes(used[:1], suite.task, kept), items_of(run, items=run.repeated())
             items = items if serving is None else serving.watch(items, repeats=True)
             read = joined_outputs(in_blocks(comparing.watch(items)))
             repeated = read_table(read, suite.task, pairs, spill, comparing)
@@ -248,9 +248,3 @@ def scorers_for(task: Task, names: Sequence[str] | None, comparing: Comparing | 
     comparing = comparing if comparing is not None and comparing.name else None
     chosen = names or (("match",) if comparing is not None else task.scores)
     return [Match(comparing) if name == "match" else scorers.get(name)() for name in dict.fromkeys(chosen)]
-
-
-def with_parts(used: list[Scorer], suite: Suite) -> list[Scorer]:
-    """The scorers, and behind them those of each kind of gold, such as each type of entity."""
-    divided = [scorer for scorer in used if type(scorer).parts is not Scorer.parts]
-    return used + [part for scorer in divided for part in scorer.parts((e.gold for e in suite.examples()), suite.task)]

@@ -19,7 +19,7 @@ from unswayed.base.values import Estimate
 from unswayed.data import MeaningPair, SegmentScore, read_segment_scores
 from unswayed.measure.paired import Mixed, Ties, Wins, mixed_effects, win_rate
 from unswayed.score import kendall, pearson
-from unswayed.stats import Array, Observations, Question, Resampling, Statistic, estimates, sign
+from unswayed.stats import Array, Observations, Question, Resampling, Statistic, estimates, ratio, sign
 from unswayed.storage.answers import AnswerStore
 from unswayed.systems import Metric, Scores, Segment
 
@@ -146,9 +146,7 @@ class Darr(msgspec.Struct, frozen=True):
 
 class _Tau(Statistic):
     def __call__(self, sums: Array, n: int) -> Array:
-        with np.errstate(invalid="ignore"):
-            tau: Array = (sums[:, 0] - sums[:, 1]) / (sums[:, 0] + sums[:, 1])
-        return tau
+        return ratio(sums[:, 0] - sums[:, 1], sums[:, 0] + sums[:, 1])
 
 
 def darr(
@@ -160,7 +158,27 @@ def darr(
     judged = [row for row in judged if not row.system.upper().startswith("HUMAN")]
     rows = read_segment_scores(Path(metric), "SCORE")
     scored = {(row.system, row.segment): row.score for row in rows if isfinite(row.score)}
-    counts, missing = _relative_ranks(judged, scored, difference)
+    segments: dict[str, list[SegmentScore]] = defaultdict(list)
+    for row in judged:
+        segments[row.segment].append(row)
+    # for each segment with a pair: how many the metric orders as people do, and how many not
+    ranked, missing = [], 0
+    for own in segments.values():
+        right = wrong = 0
+        for one, other in combinations(own, 2):
+            if abs(one.score - other.score) < difference:
+                continue
+            better, worse = (one, other) if one.score > other.score else (other, one)
+            high, low = scored.get((better.system, better.segment)), scored.get((worse.system, worse.segment))
+            if high is None or low is None:
+                missing += 1
+            elif high > low:
+                right += 1
+            else:
+                wrong += 1
+        if right or wrong:
+            ranked.append((right, wrong))
+    counts = np.array(ranked, dtype=float).reshape(-1, 2)
     files = {"human": file_hash(Path(human))[:16], "metric": file_hash(Path(metric))[:16]}
     signature = sign({"measure": f"darr:{_DARR_VERSION}", "difference": difference, **files}, settings)
     pairs = int(counts.sum())
@@ -182,32 +200,6 @@ def darr(
     return Darr(
         pairs, tau.value, tau.low, tau.high, concordant, discordant, missing, segment, _correlation(*means), signature,
     )  # fmt: skip
-
-
-def _relative_ranks(
-    judged: list[SegmentScore], scored: dict[tuple[str, str], float], difference: float
-) -> tuple[Array, int]:
-    """For each segment with a pair: how many the metric orders as people do, and how many not."""
-    segments: dict[str, list[SegmentScore]] = defaultdict(list)
-    for row in judged:
-        segments[row.segment].append(row)
-    counts, missing = [], 0
-    for rows in segments.values():
-        concordant = discordant = 0
-        for one, other in combinations(rows, 2):
-            if abs(one.score - other.score) < difference:
-                continue
-            better, worse = (one, other) if one.score > other.score else (other, one)
-            high, low = scored.get((better.system, better.segment)), scored.get((worse.system, worse.segment))
-            if high is None or low is None:
-                missing += 1
-            elif high > low:
-                concordant += 1
-            else:
-                discordant += 1
-        if concordant or discordant:
-            counts.append((concordant, discordant))
-    return np.array(counts, dtype=float).reshape(-1, 2), missing
 
 
 def _correlation(one: list[float], other: list[float]) -> Correlation:

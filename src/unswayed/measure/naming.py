@@ -29,10 +29,25 @@ def naming(
              for kind, blocks in sets.items()}  # fmt: skip
     kinds = {kind: names for kind, names in known.items() if len(names) > 1}
     tests = max(1, len(kinds.keys() - {*_UNNAMED}))
-    found = {}
+    found: dict[str, dict[str, Named]] = {}
     for kind, names in kinds.items():
         told = _told(kind, names, partial(_units, questions, kind), span, level, seed)
-        found[kind] = _named(questions, kind, names, told, tests, 1 - level)
+        alpha = 1 - level
+        most = told.most(alpha / tests)
+        found[kind] = {}
+        for j, name in enumerate(names):
+            drop = questions.at_level((kind, name, "drop"), told.together)
+            p = min(1.0, float(told.p[j]) * tests)
+            above = p <= alpha and told.value[j] > told.rest[j] and drop.low is not None and drop.low > 0
+            found[kind][name] = Named(
+                drop=drop.value,
+                low=drop.low,
+                high=drop.high,
+                shrunk=_number(told.shrunk[j]),
+                rest=_number(told.rest[j]),
+                p=p,
+                hurt="" if not above or kind in _UNNAMED else "most" if j == most else "more",
+            )
     # the cells of the grid whose drop is surely not zero, if all of them are looked at together (Bonferroni)
     cells = [at for at in questions.places() if at[0] == GRID]
     sure: dict[str, list[str]] = {}
@@ -41,27 +56,6 @@ def naming(
         if drop.low is not None and drop.high is not None and not drop.low <= 0 <= drop.high:
             sure.setdefault(at[1], []).append(at[2])
     return Naming(sets=found, grid=sure)
-
-
-def _named(
-    questions: Questions, kind: str, names: Sequence[str], told: SetComparisons, tests: int, alpha: float
-) -> dict[str, Named]:
-    most = told.most(alpha / tests)
-    found = {}
-    for j, name in enumerate(names):
-        drop = questions.at_level((kind, name, "drop"), told.together)
-        p = min(1.0, float(told.p[j]) * tests)
-        above = p <= alpha and told.value[j] > told.rest[j] and drop.low is not None and drop.low > 0
-        found[name] = Named(
-            drop=drop.value,
-            low=drop.low,
-            high=drop.high,
-            shrunk=_number(told.shrunk[j]),
-            rest=_number(told.rest[j]),
-            p=p,
-            hurt="" if not above or kind in _UNNAMED else "most" if j == most else "more",
-        )
-    return found
 
 
 def _number(value: float) -> float | None:

@@ -8,6 +8,7 @@ errors come from examples left out one at a time (complete: the paired t-test).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from math import ceil, log, sqrt
 from statistics import NormalDist
@@ -118,11 +119,9 @@ def win_rate(better: Array, worse: Array, ties: Ties = "loss", level: float = 0.
 
 def power_of_wins(share: float, n: int, alpha: float = 0.05) -> float:
     """The chance that the exact one-tailed binomial test on n pairs finds a win rate of `share`."""
-    low, high = n // 2, n + 1  # the fewest wins that are significant lie between
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if binomial_tail(middle, n) <= alpha else (middle + 1, high)
-    return binomial_tail(low, n, share)
+    wins = range(n // 2, n + 1)  # the fewest wins that are significant lie between
+    fewest = n // 2 + bisect_left(wins, True, key=lambda won: binomial_tail(won, n) <= alpha)
+    return binomial_tail(fewest, n, share)
 
 
 def pairs_for_wins(share: float, alpha: float = 0.05, wanted: float = 0.8, most: int = 1_000_000) -> int:
@@ -157,6 +156,7 @@ def _check(alpha: float, wanted: float) -> None:
 
 _MIXED_VERSION = 2  # of this definition; part of every signature
 _GOLDEN = (sqrt(5) - 1) / 2
+_GRID = 200  # ratios of variances of which the best is looked for
 _Errors = Callable[[Array], tuple[float, float] | None]  # of a contrast of means: standard error, degrees of freedom
 
 
@@ -319,31 +319,27 @@ def _reml(counts: Array, condition: Ints, example: Ints, values: Array) -> _Fit:
     def deviance(share: float) -> float:
         return solve(share / (1 - share))[0]
 
-    share = _minimum(deviance)
+    # the share of 0 up to 1 where it is smallest: the best point of a grid, then golden sections around it
+    shares = np.linspace(0, 1, _GRID, endpoint=False)
+    best = int(np.argmin([deviance(float(share)) for share in shares]))
+    low, high = float(shares[max(best - 1, 0)]), float(shares[best + 1]) if best + 1 < _GRID else 1 - 1e-9
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = deviance(left), deviance(right)
+    for _ in range(60):
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = deviance(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = deviance(right)
+    middle = (low + high) / 2
+    share = 0.0 if deviance(0.0) <= deviance(middle) else middle
     ratio = share / (1 - share)
     _, means, matrix, within = solve(ratio)
     covariance = np.asarray(np.linalg.inv(matrix) * within, dtype=np.float64)
     return _Fit(means, covariance, within * ratio, within)
-
-
-def _minimum(function: Callable[[float], float], grid: int = 200, rounds: int = 60) -> float:
-    """Where a function on 0 up to 1 is smallest: the best point of a grid, then golden sections around it."""
-    shares = np.linspace(0, 1, grid, endpoint=False)
-    best = int(np.argmin([function(float(share)) for share in shares]))
-    low, high = float(shares[max(best - 1, 0)]), float(shares[best + 1]) if best + 1 < grid else 1 - 1e-9
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_left, at_right = function(left), function(right)
-    for _ in range(rounds):
-        if at_left <= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - _GOLDEN * (high - low)
-            at_left = function(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + _GOLDEN * (high - low)
-            at_right = function(right)
-    middle = (low + high) / 2
-    return 0.0 if function(0.0) <= function(middle) else middle
 
 
 def _mixed(

@@ -99,8 +99,7 @@ def _shown(e: Estimate) -> str:
 class Cells(NamedTuple):
     """One number for each variant: its example, the person who made it, the stratum of that person, the value.
 
-    `cluster` is the cluster of its example, where examples are drawn together, and `altered` whether its inputs differ
-    from the example's.
+    `cluster` is the cluster of its example, where examples are drawn together.
     """
 
     example: Ints
@@ -108,7 +107,6 @@ class Cells(NamedTuple):
     stratum: Ints
     value: Array
     cluster: Ints | None = None
-    altered: Bools | None = None
 
 
 @dataclass(frozen=True)
@@ -378,8 +376,28 @@ def _of_people(table: RunTable, wanted: _Wanted, asked: _Asked) -> PeopleBlock |
         for code in (None, *(strata if len(strata) > 1 else ())):
             inside = slice(None) if code is None else stratum == code
             clusters = None if asked.clusters is None else asked.clusters[example[inside]]
-            own = example[inside], person[inside], stratum[inside], values[inside]
-            sampled = _crossed(measure, Cells(*own, clusters, altered[inside]), span, asked, table)
+            cells = Cells(example[inside], person[inside], stratum[inside], values[inside], clusters)
+            # people are the same from one example to the next
+            summed = ByExample(table.spill, len(table.families), asked.clusters)
+            summed.add(table.examples, cells.example, cells.stratum, cells.value, altered[inside])
+            summed.add_squares(table.examples, cells.example, cells.stratum, cells.value)
+            many = np.bincount(cells.person, minlength=len(table.people))
+            total = np.bincount(cells.person, weights=cells.value, minlength=len(table.people))
+            means = {name: float(total[i] / many[i]) for i, name in enumerate(table.people) if many[i]}
+            sampled = msgspec.structs.replace(summed.sampled(measure, span, asked), by=means)
+            crossed, like, these = components(cells), None, sampled.these
+            sources = msgspec.structs.replace(sampled.variance, people=None)
+            if crossed is not None:
+                # the interval for other people too, which is never narrower than the one for these people
+                low, high = crossed.interval(asked.level, span, span[0] >= 0 and isfinite(span[1] - span[0]))
+                low = low if these.low is None else min(low, these.low)
+                high = high if these.high is None else max(high, these.high)
+                signature = asked.sign(measure, LIKE_THESE)
+                like = msgspec.structs.replace(these, low=low, high=high, over=LIKE_THESE, signature=signature)
+                variance, rest = summed.own_variance(measure, asked.again), max(crossed.rest, 0.0)
+                noise = None if variance is None else min(variance, rest)
+                sources = Sources(max(crossed.examples, 0.0), max(crossed.people, 0.0), noise, rest - (noise or 0.0))
+            sampled = msgspec.structs.replace(sampled, like_these=like, variance=sources)
             (found if code is None else families.setdefault(table.families[code], {}))[measure] = sampled
     return PeopleBlock("people", n, found, families) if found else None
 
@@ -403,28 +421,3 @@ def _of_draws(table: RunTable, wanted: _Wanted, asked: _Asked) -> PeopleBlock | 
     found = {measure: summed[measure].sampled(measure, span, asked) for measure, (_, span) in wanted.items()}
     n = max((len(draws[measure]) for measure in wanted), default=0)
     return PeopleBlock("draws", n, found, {}) if found else None
-
-
-def _crossed(measure: str, cells: Cells, span: tuple[float, float], asked: _Asked, table: RunTable) -> Sampled:
-    """People are the same from one example to the next."""
-    assert cells.altered is not None
-    summed = ByExample(table.spill, len(table.families), asked.clusters)
-    summed.add(table.examples, cells.example, cells.stratum, cells.value, cells.altered)
-    summed.add_squares(table.examples, cells.example, cells.stratum, cells.value)
-    many = np.bincount(cells.person, minlength=len(table.people))
-    total = np.bincount(cells.person, weights=cells.value, minlength=len(table.people))
-    means = {name: float(total[i] / many[i]) for i, name in enumerate(table.people) if many[i]}
-    sampled = msgspec.structs.replace(summed.sampled(measure, span, asked), by=means)
-    crossed = components(cells)
-    if crossed is None:
-        return msgspec.structs.replace(sampled, variance=msgspec.structs.replace(sampled.variance, people=None))
-    # the interval for other people too, which is never narrower than the one for these people
-    low, high = crossed.interval(asked.level, span, span[0] >= 0 and isfinite(span[1] - span[0]))
-    low = low if sampled.these.low is None else min(low, sampled.these.low)
-    high = high if sampled.these.high is None else max(high, sampled.these.high)
-    signature = asked.sign(measure, LIKE_THESE)
-    like = msgspec.structs.replace(sampled.these, low=low, high=high, over=LIKE_THESE, signature=signature)
-    own, rest = summed.own_variance(measure, asked.again), max(crossed.rest, 0.0)
-    noise = None if own is None else min(own, rest)
-    sources = Sources(max(crossed.examples, 0.0), max(crossed.people, 0.0), noise, rest - (noise or 0.0))
-    return msgspec.structs.replace(sampled, like_these=like, variance=sources)

@@ -91,46 +91,32 @@ def power_of(results: Results, level: float = 0.95, power: float = 0.8, correlat
     design = Design(first.these.n, first.draws, block.n, first.clusters)
     z, tail = NormalDist().inv_cdf(power), (1 + level) / 2
     found = []
-    for measure, sampled in _wanted({name: _of_units(one) for name, one in block.measures.items()}):
+    measures = dict(block.measures)
+    for name, one in block.measures.items():
+        if one.clusters is None or one.cluster_variance is None:
+            continue
+        # the variances of a cluster's mean in place of an example's: chance averages out within a cluster
+        size, parts = one.these.n / one.clusters, one.variance
+        rest, repeats = ((value or 0.0) / size for value in (parts.rest, parts.repeats))
+        meet_all = one.like_these is not None  # people meet all clusters
+        people = (parts.people or 0.0) / (1.0 if meet_all else size)
+        within = rest + repeats + (0.0 if meet_all else people)
+        between = max(one.cluster_variance - within / one.draws, 0.0)
+        measures[name] = msgspec.structs.replace(one, variance=Sources(between, people, repeats, rest))
+    wanted: list[tuple[str, Sampled]] = [(name, measures[name]) for name in ("drop", "flips") if name in measures]
+    wanted += [("difference", measures["average"])] if "average" in measures else []
+    alone = f"{results.cluster} (clusters)" if design.clusters is not None else "examples like these"
+    designs = design, design.times(examples=2), design.times(draws=2)
+    for measure, sampled in wanted:
         two = 2 * (1 - correlation) if measure == "difference" else None
-        share = measure == "flips"
-        for people in (False, True) if sampled.like_these is not None else (False,):
-
-            def least(
-                design: Design,
-                sampled: Sampled = sampled,
-                two: float | None = two,
-                share: bool = share,
-                people: bool = people,
-            ) -> float:
-                if share and not people:
-                    return _least_share(sampled, design, z, tail)
-                return _least_mean(sampled, design, two, people, z, tail)
-
-            alone = f"{results.cluster} (clusters)" if design.clusters is not None else "examples like these"
-            over = LIKE_THESE if people else alone
-            now, examples, draws = least(design), least(design.times(examples=2)), least(design.times(draws=2))
-            found.append(
-                Detectable(measure, over, now, examples, draws, "examples" if examples <= draws else block.who)
-            )
+        for others in (False, True) if sampled.like_these is not None else (False,):
+            if measure == "flips" and not others:
+                now, examples, draws = (_least_share(sampled, each, z, tail) for each in designs)
+            else:
+                now, examples, draws = (_least_mean(sampled, each, two, others, z, tail) for each in designs)
+            over, helps = LIKE_THESE if others else alone, "examples" if examples <= draws else block.who
+            found.append(Detectable(measure, over, now, examples, draws, helps))
     return Power(level, power, correlation, block.who, design, found)
-
-
-def _of_units(sampled: Sampled) -> Sampled:
-    """With the variances of a cluster's mean in place of an example's; chance averages out within a cluster."""
-    if sampled.clusters is None or sampled.cluster_variance is None:
-        return sampled
-    size, parts = sampled.these.n / sampled.clusters, sampled.variance
-    rest, repeats = ((value or 0.0) / size for value in (parts.rest, parts.repeats))
-    people = (parts.people or 0.0) / (size if sampled.like_these is None else 1.0)  # people meet all clusters
-    within = rest + repeats + (people if sampled.like_these is None else 0.0)
-    between = max(sampled.cluster_variance - within / sampled.draws, 0.0)
-    return msgspec.structs.replace(sampled, variance=Sources(between, people, repeats, rest))
-
-
-def _wanted(measures: dict[str, Sampled]) -> list[tuple[str, Sampled]]:
-    found = [(name, measures[name]) for name in ("drop", "flips") if name in measures]
-    return [*found, *([("difference", measures["average"])] if "average" in measures else [])]
 
 
 def _variance(sampled: Sampled, draws: float, with_people: bool) -> float:
@@ -205,22 +191,21 @@ class StopRule(NamedTuple):
 
 def stop_rules(texts: Sequence[str]) -> list[StopRule]:
     """The rules that texts such as `drop±0.02` and `flips+-0.01` spell; raises what is wrong with them."""
-    return [_rule(text) for text in texts]
-
-
-def _rule(text: str) -> StopRule:
-    match = _RULE.fullmatch(text)
-    try:
-        within = float(match[2]) if match else float("nan")
-    except ValueError:
-        within = float("nan")
-    if match is None or not isfinite(within) or within <= 0:
-        raise UsageError(
-            f"{option('stop-when')} takes a measure and a width, such as drop±0.02 or drop+-0.02, not {text!r:.60}."
-        )
-    if match[1] not in MEASURES:
-        raise UnknownName("measure to stop on", match[1], MEASURES)
-    return StopRule(match[1], within, text)
+    rules = []
+    for text in texts:
+        match = _RULE.fullmatch(text)
+        try:
+            within = float(match[2]) if match else float("nan")
+        except ValueError:
+            within = float("nan")
+        if match is None or not isfinite(within) or within <= 0:
+            raise UsageError(
+                f"{option('stop-when')} takes a measure and a width, such as drop±0.02 or drop+-0.02, not {text!r:.60}."
+            )
+        if match[1] not in MEASURES:
+            raise UnknownName("measure to stop on", match[1], MEASURES)
+        rules.append(StopRule(match[1], within, text))
+    return rules
 
 
 def check_stop_rules(rules: Sequence[StopRule], main: Scorer | None) -> None:
@@ -263,20 +248,17 @@ def within_margin(
     def shown(at: Place, alpha: float) -> Equivalence:
         n = questions.at_level(at, level).n
         wanted = anytime_level(n, 1 - alpha) if anytime and n else 1 - alpha
-        return _shown(questions, at, margin, alpha, [one.at_level(at, wanted) for one in (questions, *filled)])
+        drops = [one.at_level(at, wanted) for one in (questions, *filled)]
+        lows, highs = [d.low for d in drops if d.low is not None], [d.high for d in drops if d.high is not None]
+        if drops[0].value is None or len(lows) < len(drops) or len(highs) < len(drops):
+            return Equivalence(low=None, high=None, shown=False, outside=False, needed=None)
+        low, high = min(lows), max(highs)
+        inside, outside = -margin < low and high < margin, low > margin or high < -margin
+        needed = None if inside or outside or filled else _needed(questions, at, drops[0], margin, alpha)
+        return Equivalence(low=low, high=high, shown=inside, outside=outside, needed=needed)
 
     each = {name: shown(("operator", name, "drop"), alpha / len(operators)) for name in operators}
     return Within(margin=margin, whole=shown(("", ALL, "drop"), alpha), operators=each)
-
-
-def _shown(questions: Questions, at: Place, margin: float, alpha: float, drops: Sequence[Estimate]) -> Equivalence:
-    lows, highs = [d.low for d in drops if d.low is not None], [d.high for d in drops if d.high is not None]
-    if drops[0].value is None or len(lows) < len(drops) or len(highs) < len(drops):
-        return Equivalence(low=None, high=None, shown=False, outside=False, needed=None)
-    low, high = min(lows), max(highs)
-    shown, outside = -margin < low and high < margin, low > margin or high < -margin
-    needed = None if shown or outside or len(drops) > 1 else _needed(questions, at, drops[0], margin, alpha)
-    return Equivalence(low=low, high=high, shown=shown, outside=outside, needed=needed)
 
 
 def _needed(questions: Questions, at: Place, drop: Estimate, margin: float, alpha: float) -> int | None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from hashlib import blake2b
-from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -28,7 +26,6 @@ from unswayed.measure.definitions import (
     Way,
     altered_column,
     answer_columns,
-    no_column,
     scope_of,
     score_columns,
     way_of,
@@ -39,7 +36,7 @@ from unswayed.measure.set_scores import Layout
 from unswayed.measure.validity import bounded
 from unswayed.run.plan import MeasurePlan
 from unswayed.score import Scorer
-from unswayed.stats import Ints, Numbers, Observations, sign
+from unswayed.stats import Ints, Mean, Numbers, Observations, sign
 from unswayed.stats.intervals import anytime_level
 from unswayed.storage.suite import Suite
 
@@ -81,7 +78,8 @@ class Questions:
         cuts = [(cut, cut.inside(part)) for cut in self._slices]
         for kind, name, scope in scopes_of(part):
             if main is None:
-                columns = {measure: no_column(part) for measure in SCORE_MEASURES}
+                empty = np.zeros(0, dtype=np.int64), np.zeros((0, 1)), Mean(), np.zeros(part.size, dtype=np.int64)
+                columns = dict.fromkeys(SCORE_MEASURES, Observations(*empty))
             else:
                 columns = score_columns(part, part.scored[main.name], scope, self._layouts[main.name, kind, name], way)
             columns = columns | answer_columns(part, scope, way) | {ALTERED: altered_column(part, scope, way)}
@@ -182,13 +180,13 @@ def signer_of(runs: Sequence[tuple[Parted, str]], scorer: Scorer | None, suite: 
     `runs` are tables with the identities of the systems that answered; `more` is what else decides. The set in a
     signature is "all" or what was selected, as in "operator=spoken/filler_end".
     """
-    answers = "-".join(_digest(table, [attrgetter(name) for name in ("clean_ok", "flip", "ok")]) for table, _ in runs)
+    answers = "-".join(_digest(table, None, ("clean_ok", "flip", "ok")) for table, _ in runs)
     scores = answers
     if scorer is not None:
         names = ("clean", "varied", "clean_due", "due", *(() if scorer.linear else ("clean_codes", "codes")))
-        getters = [partial(_scored_column, scorer.name, name) for name in names]
-        parts_of = [[] if scorer.linear else [next(iter(table.parts())).scored[scorer.name].rows] for table, _ in runs]
-        scores = "-".join(_digest(table, getters, *rows) for (table, _), rows in zip(runs, parts_of, strict=True))
+        rows = [[] if scorer.linear else [next(iter(table.parts())).scored[scorer.name].rows] for table, _ in runs]
+        both = zip(runs, rows, strict=True)
+        scores = "-".join(_digest(table, scorer.name, names, *more_of) for (table, _), more_of in both)
     score = f"{scorer.name}:{scorer.version}" if scorer else "none"
     by_score = {"score": score}, {"outputs": scores}
     by_answer = {"task": runs[0][0].task.name}, {"outputs": answers}
@@ -201,17 +199,12 @@ def signer_of(runs: Sequence[tuple[Parted, str]], scorer: Scorer | None, suite: 
     return signed
 
 
-def _scored_column(scorer: str, name: str, part: Part) -> npt.NDArray[Any]:
-    column: npt.NDArray[Any] = getattr(part.scored[scorer], name)
-    return column
-
-
-def _digest(table: Parted, columns: Sequence[Callable[[Part], npt.NDArray[Any]]], *more: npt.NDArray[Any]) -> str:
-    """Of each column from its first part to its last, one column after another."""
+def _digest(table: Parted, scorer: str | None, columns: Sequence[str], *more: npt.NDArray[Any]) -> str:
+    """Of each column, of the parts or of their scores, from its first part to its last, one column after another."""
     h = blake2b(digest_size=8)
-    for column in columns:
+    for name in columns:
         for part in table.parts():
-            h.update(column(part).tobytes())
+            h.update(getattr(part if scorer is None else part.scored[scorer], name).tobytes())
     for last in more:
         h.update(last.tobytes())
     return h.hexdigest()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import comb, isfinite, sqrt
+from math import comb, sqrt
 
 import msgspec
 import numpy as np
@@ -159,8 +159,7 @@ def measure_repeats(
     drop = None
     if scorer is not None and known.any():
         low, high = scorer.bounds
-        reach = high - low if isfinite(high - low) else float("inf")
-        drop = estimate("drop", (again.mean - average)[known], (-reach, reach), known)
+        drop = estimate("drop", (again.mean - average)[known], (low - high, high - low), known)
     noise = again.variance[~np.isnan(again.variance)]
     return Repeats(
         repeats=again.repeats,
@@ -248,9 +247,20 @@ class Serving:
 
     def report(self, signature: str) -> Served:
         sides = []
-        for name, (rows, seconds, read, written) in (("clean", self._clean), ("varied", self._varied)):
-            p50, p95 = (self._quantile(rows, seconds, p, f"{name} {p:g}", signature) for p in (0.5, 0.95))
-            sides.append(Requests(len(rows), sum(read), sum(written), p50, p95))
+        for kind, (rows, seconds, read, written) in (("clean", self._clean), ("varied", self._varied)):
+            quantiles: list[Estimate | None] = []
+            for p in (0.5, 0.95) if seconds else ():
+                # Woodruff's interval: that of the share of answers within the quantile, by example, turned into seconds
+                values, units = np.array(seconds), np.unique(np.array(rows), return_inverse=True)[1]
+                value = float(np.quantile(values, p))
+                within = numbers_of((values <= value).astype(np.float64), clusters=units)
+                low, high = (
+                    None if end is None else float(np.quantile(values, min(max(end, 0.0), 1.0)))
+                    for end in mean_interval(within, (0.0, 1.0), self._level)
+                )
+                signed = _signed(f"seconds {kind} {p:g}", signature)
+                quantiles.append(Estimate(value, low, high, int(units.max()) + 1, 0, signed))
+            sides.append(Requests(len(rows), sum(read), sum(written), *quantiles))
         one, other = _means(self._clean), _means(self._varied)
         both = sorted(one.keys() & other.keys())
         slower = None
@@ -261,19 +271,6 @@ class Serving:
             mean, signed = float(differences.mean()), _signed("seconds slower", signature)
             slower = Estimate(mean, low, high, len(both), 0, signed)
         return Served(sides[0], sides[1], slower)
-
-    def _quantile(self, rows: list[int], seconds: list[float], p: float, name: str, signature: str) -> Estimate | None:
-        """Woodruff's interval: that of the share of answers within the quantile, by example, turned into seconds."""
-        if not seconds:
-            return None
-        values, units = np.array(seconds), np.unique(np.array(rows), return_inverse=True)[1]
-        value = float(np.quantile(values, p))
-        within = numbers_of((values <= value).astype(np.float64), clusters=units)
-        low, high = mean_interval(within, (0.0, 1.0), self._level)
-        low, high = (
-            None if end is None else float(np.quantile(values, min(max(end, 0.0), 1.0))) for end in (low, high)
-        )
-        return Estimate(value, low, high, int(units.max()) + 1, 0, _signed(f"seconds {name}", signature))
 
 
 def _note(taken: Taken, row: int, output: Output) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from unswayed.base.text import LABEL, interval, number, outside, percent, subject, typeset
 from unswayed.base.values import Estimate, Json
-from unswayed.measure.results import Block, Named, Results
+from unswayed.measure.results import Block, Results
 
 if TYPE_CHECKING:
     from unswayed.measure.gates import GateResult
@@ -92,13 +92,23 @@ def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
         said.append(Markup("All gates passed.") if len(gates) > 1 else Markup("The gate passed."))
     if sample := results.validity.get("sample"):
         said.append(outside(sample["sentence"], 1000))
+    again = results.repeats.sentences(results.flip_rate) if results.repeats else []
+    flips = [_flips(results), *map(escape, again)]
     if results.average.value is None or results.clean.value is None:
-        return [*said, *_unscored(results)]
-    flips = [_flips(results), *_again(results), _unaltered(results.altered)]
+        if flips[0] is None:
+            return [*said, Markup("Nothing could be measured: no variant has an answer.")]
+        found = [_graded(results, flips), _lost(results.validity)]
+        found.append(Markup("Nothing could be scored, so it is unknown whether they were right."))
+        return said + [sentence for sentence in found if sentence]
+    if results.altered is not None and results.altered.value is not None:
+        share = _start(percent(1 - results.altered.value))
+        flips.append(Markup("{} of variants have the example's own text: the clean answer counts.").format(share))
     change = [_change(results), _missing(results), _chance(results.drop)]
     first = [*change, *flips] if by_drop(results) else [*flips, *change]
-    found = [_graded(results, first), _lost(results.validity), *_sampled(results), _within(results), _hurt(results)]
-    return said + [sentence for sentence in found if sentence]
+    sampled = [spread.sentence(operator) for operator, spread in results.spread.items()]
+    sampled += results.people.sentences() if results.people else []
+    found = [_graded(results, first), _lost(results.validity), *map(escape, sampled)]
+    return said + [sentence for sentence in (*found, _within(results), _hurt(results)) if sentence]
 
 
 def _graded(results: Results, sentences: Sequence[Markup | None]) -> Markup:
@@ -112,44 +122,18 @@ def _graded(results: Results, sentences: Sequence[Markup | None]) -> Markup:
     return Markup('<strong class="{}">{}</strong>{}: {}').format(grade.high, name[:1].upper() + name[1:], few, said)
 
 
-def _again(results: Results) -> list[Markup]:
-    """What repeats of the same texts show."""
-    said = results.repeats.sentences(results.flip_rate) if results.repeats else []
-    return [Markup("{}").format(sentence) for sentence in said]
-
-
-def _sampled(results: Results) -> list[Markup]:
-    """What prompts and people show."""
-    said = [spread.sentence(operator) for operator, spread in results.spread.items()]
-    said += results.people.sentences() if results.people else []
-    return [Markup("{}").format(sentence) for sentence in said]
-
-
-def _unscored(results: Results) -> list[Markup]:
-    flips = _flips(results)
-    if flips is None:
-        return [Markup("Nothing could be measured: no variant has an answer.")]
-    found = [_graded(results, [flips, *_again(results)]), _lost(results.validity)]
-    unknown = Markup("Nothing could be scored, so it is unknown whether they were right.")
-    return [*(sentence for sentence in found if sentence), unknown]
-
-
 def plain(sentences: Sequence[Markup]) -> str:
     """The sentences without markup, for terminals and files."""
     return " ".join(sentence.striptags() for sentence in sentences)
-
-
-def _digits(*values: float | None) -> int:
-    """Two decimals, or three where two would hide a difference."""
-    known = {value for value in values if value is not None}
-    return 2 if len({f"{value:.2f}" for value in known}) == len(known) else 3
 
 
 def _change(results: Results) -> Markup:
     clean, average, worst = results.clean.value, results.average, results.worst.value
     assert clean is not None
     assert average.value is not None
-    digits = _digits(clean, average.value, worst)
+    # two decimals, or three where two would hide a difference
+    known = {value for value in (clean, average.value, worst) if value is not None}
+    digits = 2 if len({f"{value:.2f}" for value in known}) == len(known) else 3
     held = number(clean, digits) == number(average.value, digits)
     if average.missing or results.clean.missing:
         # where outputs are missing, nothing is said to hold or to fall: that is known of the answered inputs alone
@@ -243,14 +227,6 @@ def _flips(results: Results) -> Markup | None:
     )
 
 
-def _unaltered(altered: Estimate | None) -> Markup | None:
-    """How many variants are the example itself, where some are."""
-    if altered is None or altered.value is None:
-        return None
-    share = _start(percent(1 - altered.value))
-    return Markup("{} of variants have the example's own text: the clean answer counts.").format(share)
-
-
 def slices(results: Results) -> dict[str, Mapping[str, Block]]:
     """The blocks by slice, without operators and families."""
     return {name: blocks for name, blocks in results.sets.items() if name not in ("operator", "family")}
@@ -268,7 +244,14 @@ def _hurt(results: Results) -> Markup | None:
             same.append("operators" if kind == "operator" else "slices")
             continue
         most = named[hurt[0]].hurt == "most"
-        shown = [_place(kind, name, named[name]) for name in (hurt[:1] if most else hurt[:_NAMED])]
+        shown = []
+        for name in hurt[:1] if most else hurt[:_NAMED]:
+            drop = typeset(number(named[name].drop, 2))
+            if kind == "operator":
+                shown.append(Markup("operator {} (drop {})").format(outside(name), drop))
+            else:
+                place = outside(kind, LABEL // 2), outside(name, LABEL // 2)
+                shown.append(Markup("slice {} = {} (drop {})").format(*place, drop))
         more = f" and {len(hurt) - _NAMED} more" if len(hurt) > _NAMED and not most else ""
         said.append(
             Markup("{}: {}{}.").format(
@@ -279,13 +262,6 @@ def _hurt(results: Results) -> Markup | None:
     if kinds and not said:
         said.append(Markup("No drop stands out among the {}.").format(" and the ".join(kinds)))
     return Markup(" ").join(said) if said else None
-
-
-def _place(kind: str, name: str, named: Named) -> Markup:
-    drop = typeset(number(named.drop, 2))
-    if kind == "operator":
-        return Markup("operator {} (drop {})").format(outside(name), drop)
-    return Markup("slice {} = {} (drop {})").format(outside(kind, LABEL // 2), outside(name, LABEL // 2), drop)
 
 
 def _within(results: Results) -> Markup | None:

@@ -79,29 +79,6 @@ class Entries(NamedTuple):
     seen: Array
 
 
-def entries_of(codes: Ints, classes: Array, weights: Array, unit: Ints) -> Entries:
-    """Of items by example, set and place: each one's code in the rows of `Scorer.classes`, and its weight, zero for
-    none."""
-    _, many, width = weights.shape
-    at = np.flatnonzero(weights)
-    weight, code = weights.ravel()[at], codes.ravel()[at]
-    said, gold = (classes[:, i].astype(np.int64)[code] for i in (0, 1))
-    wrong = said != gold
-    label = np.concatenate([gold, said[wrong]])
-    units, sets = (np.concatenate([c, c[wrong]]) for c in (unit[at // (many * width)], at // width % many))
-    right = np.concatenate([np.where(wrong, 0.0, weight), np.zeros(int(wrong.sum()))])
-    seen = np.concatenate([np.where(wrong, weight, 2 * weight), weight[wrong]])
-    most, wide = int(label.max(initial=0)) + 1, int(sets.max(initial=0)) + 1
-    keys, place_of = _numbered((units * wide + sets) * most + label)
-    return Entries(
-        keys // most // wide,
-        keys // most % wide,
-        keys % most,
-        _sums(place_of, right, len(keys)),
-        _sums(place_of, seen, len(keys)),
-    )
-
-
 class ClassSums(NamedTuple):
     """What all units give to the classes, by set and class."""
 
@@ -115,10 +92,7 @@ class ClassSums(NamedTuple):
 
     def whole(self) -> Array:
         """The mean F1 of each set."""
-        total, classes = self.scores()
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found: Array = total / classes
-        return found
+        return ratio(*self.scores())
 
     def without(self, found: Entries, units: int) -> Array:
         """The mean F1 of each set without each of some units, which are among those that were summed."""
@@ -129,9 +103,25 @@ class ClassSums(NamedTuple):
         row = found.unit * sets + found.set
         changed = _sums(row, left - _f1(right, seen)[0], units * sets).reshape(units, sets)
         gone = _sums(row, 1.0 - still, units * sets).reshape(units, sets)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            rest: Array = np.where(classes > gone, (total + changed) / (classes - gone), np.nan)
-        return rest
+        return ratio(total + changed, classes - gone)
+
+    def raised(self) -> Array:
+        """The mean F1 of each set with more of rare classes' bias removed."""
+        # The share of right answers of rare classes is drawn towards their average before it is made an F1. F1 bends
+        # down, so the F1 of few answers is too low on average, and that of an average is too high: the truth is
+        # between the two.
+        out = np.full(len(self.right), np.nan)
+        for i, (r, s) in enumerate(zip(self.right, self.seen, strict=True)):
+            there = s > _NO_WEIGHT
+            r, touched = r[there], s[there] - r[there]
+            few = touched < _RARE_CLASS
+            if not len(r):
+                continue
+            share = r / touched
+            if few.any():
+                share = np.where(few, (r + _PRIOR_ANSWERS * share[few].mean()) / (touched + _PRIOR_ANSWERS), share)
+            out[i] = (2 * share / (1 + share)).mean()
+        return out
 
 
 def class_sums(found: Entries, sets: int, most: int, counts: Array) -> ClassSums:
@@ -139,44 +129,6 @@ def class_sums(found: Entries, sets: int, most: int, counts: Array) -> ClassSums
     cell, times = found.set * most + found.label, counts[found.unit]
     right, seen = (_sums(cell, values * times, sets * most) for values in (found.right, found.seen))
     return ClassSums(right.reshape(sets, most), seen.reshape(sets, most))
-
-
-class ClassNumbers(NamedTuple):
-    """The scores of sets, those without each unit, and the scores with more of rare classes' bias removed."""
-
-    whole: Array
-    without: Array
-    raised: Array
-
-
-def f1_numbers(found: Entries, units: int, sets: int, counts: Array) -> ClassNumbers:
-    """Mean F1 over the classes of each set; `counts` says how many units there are of each."""
-    sums = class_sums(found, sets, int(found.label.max(initial=0)) + 1, counts)
-    # the mean F1 with the share of right answers of rare classes drawn towards their average before it is made an F1.
-    # F1 bends down, so the F1 of few answers is too low on average, and that of an average is too high: the truth is
-    # between the two
-    out = np.full(len(sums.right), np.nan)
-    for i, (r, s) in enumerate(zip(sums.right, sums.seen, strict=True)):
-        there = s > _NO_WEIGHT
-        r, touched = r[there], s[there] - r[there]
-        few = touched < _RARE_CLASS
-        if not len(r):
-            continue
-        share = r / touched
-        if few.any():
-            share = np.where(few, (r + _PRIOR_ANSWERS * share[few].mean()) / (touched + _PRIOR_ANSWERS), share)
-        out[i] = (2 * share / (1 + share)).mean()
-    return ClassNumbers(sums.whole(), sums.without(found, units), out)
-
-
-def _numbered(keys: Ints) -> tuple[Ints, Ints]:
-    """What `np.unique` gives with its inverse; faster, as keys come in a few runs that ascend."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    new = np.append(True, ordered[1:] != ordered[:-1])[: len(keys)]
-    place = np.empty(len(keys), dtype=np.int64)
-    place[order] = np.cumsum(new) - 1
-    return ordered[new], place
 
 
 def _sums(place: Ints, values: Array, size: int) -> Array:
@@ -239,7 +191,33 @@ class SetScore(Statistic):
         n, sets = len(values), values.shape[1] // self.width
         codes = values.astype(np.intp).reshape(n, sets, self.width)
         present = codes >= 0
-        found = entries_of(codes, self.rows, self.weights(present) * present, unit)
+        weights = self.weights(present) * present
+        at = np.flatnonzero(weights)
+        weight, code = weights.ravel()[at], codes.ravel()[at]
+        said, gold = (self.rows[:, i].astype(np.int64)[code] for i in (0, 1))
+        wrong = said != gold
+        label = np.concatenate([gold, said[wrong]])
+        units, set_ = (
+            np.concatenate([c, c[wrong]]) for c in (unit[at // (sets * self.width)], at // self.width % sets)
+        )
+        right = np.concatenate([np.where(wrong, 0.0, weight), np.zeros(int(wrong.sum()))])
+        seen = np.concatenate([np.where(wrong, weight, 2 * weight), weight[wrong]])
+        most, wide = int(label.max(initial=0)) + 1, int(set_.max(initial=0)) + 1
+        # what `np.unique` gives with its inverse; faster, as keys come in a few runs that ascend
+        keys = (units * wide + set_) * most + label
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        new = np.append(True, ordered[1:] != ordered[:-1])[: len(keys)]
+        place = np.empty(len(keys), dtype=np.int64)
+        place[order] = np.cumsum(new) - 1
+        keys = ordered[new]
+        found = Entries(
+            keys // most // wide,
+            keys // most % wide,
+            keys % most,
+            _sums(place, right, len(keys)),
+            _sums(place, seen, len(keys)),
+        )
         return found, int(unit.max(initial=-1)) + 1, sets
 
     def of_sets(self, scores: Array) -> Array:
@@ -267,8 +245,7 @@ class SetScore(Statistic):
         if self.by_class:
             most = max(1, int(self.rows[0, 2]) if len(self.rows) else 0)
             right, seen = np.moveaxis(sums.reshape(len(sums), -1, most, 2), -1, 0)
-            f1 = np.divide(2 * right, seen, out=np.zeros_like(seen), where=seen > 1e-9)
-            return self.of_sets(ratio(f1.sum(axis=-1), (seen > 1e-9).sum(axis=-1).astype(float)))
+            return self.of_sets(ratio(*(each.sum(axis=-1) for each in _f1(right, seen))))
         return self.of_sets(self.scorer.aggregate(sums.reshape(len(sums), -1, self.rows.shape[1])))
 
     @property

@@ -130,15 +130,12 @@ class Tally:
         else:
             self._waiting.append(values)
             if self.n >= _FIRST:
-                self._decide()
-
-    def _decide(self) -> None:
-        values = np.concatenate(self._waiting)
-        if len(count_rows(values[:_FIRST])[0]) * 4 <= _FIRST:
-            self._counted = merge_rows(values, np.ones(len(values), dtype=np.int64))
-        else:
-            self._kept = [self._spill.put(values)]
-        self._waiting = []
+                whole = np.concatenate(self._waiting)
+                if len(count_rows(whole[:_FIRST])[0]) * 4 <= _FIRST:
+                    self._counted = merge_rows(whole, np.ones(len(whole), dtype=np.int64))
+                else:
+                    self._kept = [self._spill.put(whole)]
+                self._waiting = []
 
     def rows(self) -> tuple[Array, Ints]:
         """The distinct rows in ascending order and how often each occurs; or the rows as they came, once each."""

@@ -99,10 +99,47 @@ def measure_spread(
     if scorer is None or not scorer.linear:
         return {}
     found: dict[str, Spread] = {}
+    ends = [(1 - level) / 2, (1 + level) / 2]
     for operator in sorted({name for _, name, _, family in table.kinds if family == FAMILY}):
         signature = f"spread:{VERSION}|{sign('average', f'operator={operator}').partition('|')[2]}|seed={seed}"
-        made = _spread(_Grid(table, operator, scorer.name, seed), notes, level, seed, signature)
-        found |= {} if made is None else {operator: made}
+        grid = _Grid(table, operator, scorer.name, seed)
+        prompts, (_, columns) = len(grid.draws), grid.cells.shape
+        if prompts < _MIN_PROMPTS:
+            continue
+        means = row_means(grid.cells, seed)
+        varied, own = means[:, :-1], means[:, -1]
+        quantiles = np.quantile(varied, list(_QUANTILES.values()), axis=1)
+        below = (varied < own[:, None]).mean(axis=1) + (varied == own[:, None]).mean(axis=1) / 2
+        measured = {**dict(zip(_QUANTILES, quantiles, strict=True)), "range": quantiles[-1] - quantiles[0]}
+        shown: dict[str, Estimate] = {}
+        for name, drawn in {**measured, "own": own, "beaten": below}.items():
+            low, high = np.quantile(drawn, ends).tolist()
+            signed = f"measure={name} of {signature}"
+            middle = float(np.median(drawn))
+            shown[name] = Estimate(middle, low, high, columns, grid.missing, signed, over=OVER)
+        # the range that equally good prompts have: by chance alone, an example's answers differ between them
+        cells = grid.cells
+        many = np.bincount(cells.column, minlength=columns)
+        mean = np.bincount(cells.column, weights=cells.value, minlength=columns) / np.maximum(many, 1)
+        squares = np.bincount(cells.column, weights=(cells.value - mean[cells.column]) ** 2, minlength=columns)
+        freedom = many.sum() - (many > 0).sum()
+        asked = np.bincount(grid.cells.row, minlength=prompts + 1)[:-1]
+        sides = np.median(varied, axis=0), *np.quantile(varied, ends, axis=0)
+        scores = [
+            PromptScore(draw, notes.of.get((operator, draw), ""), int(asked[i]), *(float(side[i]) for side in sides))
+            for i, draw in enumerate(grid.draws.tolist())
+        ]
+        found[operator] = Spread(
+            prompts=prompts,
+            examples=columns,
+            asked=float(asked.sum()) / (prompts * columns),
+            quantiles={name: shown[name] for name in _QUANTILES},
+            range=shown["range"],
+            by_chance=_NORMAL_RANGE * float((squares.sum() / max(freedom, 1) / columns) ** 0.5),
+            own=shown["own"],
+            beaten=shown["beaten"],
+            scores=sorted(scores, key=lambda one: (-one.score, one.draw)),
+        )
     return found
 
 
@@ -118,10 +155,9 @@ class _Grid:
             draws.append(part.draw[known])
             values.append(scored.varied[known])
             clean.append(scored.clean)
-        self.operator, self.made = operator, table.sources()[operator]
         self.draws, row = np.unique(np.concatenate(draws), return_inverse=True)
         columns, column = np.unique(np.concatenate(examples), return_inverse=True)
-        self.missing = self.made - len(row)
+        self.missing = table.sources()[operator] - len(row)
         own: Array = np.concatenate(clean)[columns]
         there = np.flatnonzero(~np.isnan(own))
         row = np.append(row, np.full(len(there), len(self.draws)))
@@ -135,47 +171,3 @@ class _Grid:
             kept = place[column] >= 0
             row, column, value, many = row[kept], place[column[kept]], value[kept], most
         self.cells = SeenCells(row, column, value, (rows, many))
-
-    @property
-    def by_chance(self) -> float:
-        """The range of prompts that are equally good: each example's answers differ between prompts by chance alone."""
-        cells, (_, columns) = self.cells, self.cells.shape
-        many = np.bincount(cells.column, minlength=columns)
-        mean = np.bincount(cells.column, weights=cells.value, minlength=columns) / np.maximum(many, 1)
-        squares = np.bincount(cells.column, weights=(cells.value - mean[cells.column]) ** 2, minlength=columns)
-        freedom = many.sum() - (many > 0).sum()
-        return _NORMAL_RANGE * float((squares.sum() / max(freedom, 1) / columns) ** 0.5)
-
-
-def _spread(grid: _Grid, notes: PromptNotes, level: float, seed: int, signature: str) -> Spread | None:
-    prompts, (_, columns) = len(grid.draws), grid.cells.shape
-    if prompts < _MIN_PROMPTS:
-        return None
-    means = row_means(grid.cells, seed)
-    varied, own = means[:, :-1], means[:, -1]
-    ends = [(1 - level) / 2, (1 + level) / 2]
-
-    def estimate(name: str, draws: Array) -> Estimate:
-        low, high = np.quantile(draws, ends).tolist()
-        signed = f"measure={name} of {signature}"
-        return Estimate(float(np.median(draws)), low, high, columns, grid.missing, signed, over=OVER)
-
-    quantiles = np.quantile(varied, list(_QUANTILES.values()), axis=1)
-    below = (varied < own[:, None]).mean(axis=1) + (varied == own[:, None]).mean(axis=1) / 2
-    asked = np.bincount(grid.cells.row, minlength=prompts + 1)[:-1]
-    low, high = np.quantile(varied, ends, axis=0)
-    scores = [
-        PromptScore(draw, notes.of.get((grid.operator, draw), ""), int(asked[i]), *map(float, (mid, low[i], high[i])))
-        for i, (draw, mid) in enumerate(zip(grid.draws.tolist(), np.median(varied, axis=0), strict=True))
-    ]
-    return Spread(
-        prompts=prompts,
-        examples=columns,
-        asked=float(asked.sum()) / (prompts * columns),
-        quantiles={name: estimate(name, quantiles[i]) for i, name in enumerate(_QUANTILES)},
-        range=estimate("range", quantiles[-1] - quantiles[0]),
-        by_chance=grid.by_chance,
-        own=estimate("own", own),
-        beaten=estimate("beaten", below),
-        scores=sorted(scores, key=lambda one: (-one.score, one.draw)),
-    )

@@ -193,7 +193,14 @@ class KeptScores:
             return self._stats(scorer, pairs, task)
         key = Keyer(f"{VERSION} {code}")
         keys = [_key(key, pair) for pair in pairs]
-        known = self._known(keys)
+        known: dict[bytes, list[float]] = {}
+        for store in self._stores:
+            with suppress(UnswayedError, sqlite3.Error):  # what can't be read is scored again
+                for k, output in store.get([k for k in keys if k not in known]).items():
+                    value, floats = output.value, isinstance(output.value, list)
+                    floats = floats and all(isinstance(x, float) for x in value[1:])
+                    if floats and value[:1] == [_sum(k, value[1:])]:  # it is what was written under that key
+                        known[k] = value[1:]
         if len({len(row) for row in known.values()}) > 1:  # not what this scorer wrote
             return self._stats(scorer, pairs, task)
         new = list({k: pair for k, pair in zip(keys, pairs, strict=True) if k not in known}.items())
@@ -209,15 +216,6 @@ class KeptScores:
                         )
         return np.array([known[k] for k in keys], dtype=np.float64)
 
-    def _known(self, keys: Sequence[bytes]) -> dict[bytes, list[float]]:
-        known: dict[bytes, list[float]] = {}
-        for store in self._stores:
-            with suppress(UnswayedError, sqlite3.Error):  # what can't be read is scored again
-                missing = [k for k in keys if k not in known]
-                found = ((k, _row_of(k, output.value)) for k, output in store.get(missing).items())
-                known |= {k: row for k, row in found if row is not None}
-        return known
-
 
 def _open(file: Path) -> AnswerStore | None:
     """The store in a file; None if nothing can be written there. One that is damaged is made anew."""
@@ -231,13 +229,6 @@ def _open(file: Path) -> AnswerStore | None:
                 for suffix in ("", "-wal", "-shm", "-journal"):
                     file.with_name(file.name + suffix).unlink(missing_ok=True)
     return None
-
-
-def _row_of(key: bytes, value: Json) -> list[float] | None:
-    """A stored row; None if it is not what was written under that key."""
-    if not isinstance(value, list) or not all(isinstance(x, float) for x in value[1:]):
-        return None
-    return value[1:] if value[:1] == [_sum(key, value[1:])] else None
 
 
 def _sum(key: bytes, row: list[float]) -> int:

@@ -40,7 +40,8 @@ def stored_blocks(run: Run) -> Iterator[Block]:
     with AnswerStore.reader(run.place) as store:
         answers = StoredAnswers(store, NOT_ASKED, suite.manifest.examples + len(suite))
         variants = _Variants(suite)
-        for examples in _examples(suite, size):
+        tables = suite.numbered("examples", "gold", "groups")
+        for examples in (_cut(table, at, at + size) for table in tables for at in range(0, len(table["row"]), size)):
             rows, ids = examples["row"], examples["id"]
             texts, inputs = _read_inputs(suite, "examples", examples["inputs"], partial(list, ids))
             theirs = variants.up_to(rows, ids)
@@ -78,18 +79,11 @@ def stored_blocks(run: Run) -> Iterator[Block]:
         variants.end()
 
 
-def _examples(suite: Suite, size: int) -> Iterator[_Columns]:
-    """The columns of examples, at most `size` at a time."""
-    for columns in suite.numbered("examples", "gold", "groups"):
-        for at in range(0, len(columns["row"]), size):
-            yield _cut(columns, at, at + size)
-
-
 def _cut(columns: _Columns, start: int, end: int | None) -> _Columns:
-    def part(column: Any) -> Any:
-        return column._replace(numbers=column.numbers[start:end]) if type(column) is Repeated else column[start:end]
-
-    return {name: part(column) for name, column in columns.items()}
+    return {
+        name: column._replace(numbers=column.numbers[start:end]) if type(column) is Repeated else column[start:end]
+        for name, column in columns.items()
+    }
 
 
 class _Variants:
@@ -119,22 +113,19 @@ class _Variants:
                 self._waiting.append(_cut(columns, end, None))
         pieces = {name: [columns[name] for columns in taken] for name in _VARIED}
         found = np.concatenate([np.zeros(0, dtype=np.int64), *pieces["row"]])
-        self._check(rows, ids, found, pieces["example_id"])
-        draws = np.concatenate([np.zeros(0, dtype=np.int64), *pieces["draw"]])
-        return {**pieces, "draw": draws, "inputs": [text for part in pieces["inputs"] for text in part]}
-
-    def _check(self, rows: Ints, ids: list[str], found: Ints, names: list[Repeated]) -> None:
         at = np.minimum(np.searchsorted(rows, found), len(rows) - 1)
         wrong = (rows[at] != found) | np.append(False, found[1:] < found[:-1])[: len(found)]
         if wrong.any():
             self._refuse(int(found[wrong.argmax()]))
         self.sizes = np.bincount(at, minlength=len(rows))
-        own, number = _distinct(names)
+        own, number = _distinct(pieces["example_id"])
         place = at * (len(own) + 1) + number
         others = np.flatnonzero(np.append(True, place[1:] != place[:-1])[: len(place)])  # neighbours are mostly alike
         for where, example, name in zip(others, at[others].tolist(), number[others].tolist(), strict=True):
             if ids[example] != own[name]:
                 raise self._suite.odd("variants.parquet", f"row {found[where]}", "it has a variant of another example")
+        draws = np.concatenate([np.zeros(0, dtype=np.int64), *pieces["draw"]])
+        return {**pieces, "draw": draws, "inputs": [text for part in pieces["inputs"] for text in part]}
 
     def end(self) -> None:
         """Raises if variants are left."""
@@ -177,15 +168,13 @@ def _kinds(suite: Suite, columns: Mapping[str, Any]) -> tuple[list[Kind], Ints]:
     sources, meanings, families = (
         [values[each] for each in numbers[first].tolist()] for values, numbers in named.values()
     )
-    kinds = zip(columns["draw"][first].tolist(), sources, meanings, families, strict=True)
-    return [_kind(suite, *each) for each in kinds], number
-
-
-def _kind(suite: Suite, draw: int, source: str, meaning: str, family: str) -> Kind:
-    if meaning not in ("same", "changed"):
-        wrong = f"its meaning is {meaning!r:.60}, not same or changed"
-        raise suite.odd("variants.parquet", f"a variant of {source}", wrong)
-    return Kind(draw, source, cast(Meaning, meaning), family)
+    kinds = []
+    for draw, source, meaning, family in zip(columns["draw"][first].tolist(), sources, meanings, families, strict=True):
+        if meaning not in ("same", "changed"):
+            wrong = f"its meaning is {meaning!r:.60}, not same or changed"
+            raise suite.odd("variants.parquet", f"a variant of {source}", wrong)
+        kinds.append(Kind(draw, source, cast(Meaning, meaning), family))
+    return kinds, number
 
 
 def _text_numbers(hashes: _Halves, sizes: Ints, own: list[bytes], varied: list[bytes]) -> Ints:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import NoneType
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unswayed.base.task import Task
-from unswayed.base.values import Inputs, Json, Output
+from unswayed.base.values import Output
 from unswayed.measure.run_table import NO_GOLD, PairCodes, RunTable, ordered
 from unswayed.measure.spill import Kept, Spill
 from unswayed.run.block import AS_IT_WAS, Block, Kind, first_of_each
@@ -90,23 +89,26 @@ class RunTableReader:
         self._size += len(block.rows) + len(kind)
         self._clean_answers += int((found.before > 0).sum())
         self._answers += int((found.after > 0).sum())
-        self._see_texts(block)
+        if len(block.text):
+            # how many texts of an example are alike, and how many distinct ones of the same meaning it has at most;
+            # they are numbered as they come, from 1 if none is the example's own
+            starts = (np.cumsum(block.sizes) - block.sizes)[block.sizes > 0]
+            most, least = np.maximum.reduceat(block.text, starts), np.minimum.reduceat(block.text, starts)
+            distinct = most + (least == AS_IT_WAS)
+            self._repeated += len(block.text) - int(distinct.sum())
+            same = np.array([each.meaning == "same" for each in block.kinds])[block.kind]
+            if not same.all():
+                texts = block.owner * (int(most.max()) + 1) + block.text
+                distinct = np.bincount(np.unique(texts[same]) // (int(most.max()) + 1), minlength=1)
+            self._most_tries = max(self._most_tries, int(distinct.max()))
         self._code(block, found)
-        self._group(block)
-
-    def _see_texts(self, block: Block) -> None:
-        """How many texts of an example are alike, and how many distinct ones of the same meaning it has at most."""
-        if not len(block.text):
-            return
-        starts = (np.cumsum(block.sizes) - block.sizes)[block.sizes > 0]
-        most, least = np.maximum.reduceat(block.text, starts), np.minimum.reduceat(block.text, starts)
-        distinct = most + (least == AS_IT_WAS)  # texts are numbered as they come, from 1 if none is the example's own
-        self._repeated += len(block.text) - int(distinct.sum())
-        same = np.array([kind.meaning == "same" for kind in block.kinds])[block.kind]
-        if not same.all():
-            texts = block.owner * (int(most.max()) + 1) + block.text
-            distinct = np.bincount(np.unique(texts[same]) // (int(most.max()) + 1), minlength=1)
-        self._most_tries = max(self._most_tries, int(distinct.max()))
+        named: dict[str, Ints] = {}
+        for key in dict.fromkeys(key for groups in block.groups for key in groups):
+            values = self._values.setdefault(key, {})
+            each_value = (groups.get(key) for groups in block.groups)
+            codes = [-1 if value is None else values.setdefault(value, len(values)) for value in each_value]
+            named[key] = np.array(codes, dtype=np.int64)[block.group]
+        self._groups.append((len(block.rows), named))
 
     def _code(self, block: Block, found: Compared) -> None:
         """Numbers the pairs of output and gold, each distinct one once."""
@@ -123,35 +125,21 @@ class RunTableReader:
         if self.pairs.see_inputs:
             each, most = np.arange(len(each)), len(each)
         first, place = first_of_each(each, most)
-        into, owner = self.pairs.columns(), block.in_turn(np.arange(n), block.owner)
+        into, owner, task = self.pairs.columns(), block.in_turn(np.arange(n), block.owner), self.task
         for at in first.tolist():
-            filled = self._fill is not None and (self._fill.clean if clean[at] else self._fill.varied)
-            output, inputs = block.outputs[out[at]], block.inputs[owner[at]]
-            self._pair(output, int(state[at]), block.golds[gold[at]], into, inputs, filled)
+            output, inputs, gold_of = block.outputs[out[at]], block.inputs[owner[at]], block.golds[gold[at]]
+            # an answer is scored as it is, an unreadable one as nothing, a missing one as it is filled
+            none, unreadable = int(state[at]) == 0, int(state[at]) == 1
+            if output.error == NOT_ASKED.error:
+                gold_of = None  # no score is due
+            elif gold_of is not None and (unreadable or (none and self._fill is not None)):
+                right = none and self._fill is not None and (self._fill.clean if clean[at] else self._fill.varied)
+                output, none = Output(task.right(gold_of) if right else task.nothing(gold_of)), False
+            self.pairs.code(output, not none, gold_of, into, inputs)
         for reader, codes in enumerate(into):
             column = np.array(codes, dtype=np.int64)[place]
             self._clean_codes[reader].append(column[clean == 1])
             self._codes[reader].append(column[clean == 0])
-
-    def _pair(
-        self, output: Output, state: int, gold: Json, into: list[array[int]], inputs: Inputs, right: bool
-    ) -> None:
-        """Appends what is scored: an answer as it is, an unreadable one as nothing, a missing one as it is filled."""
-        none, unreadable = state == 0, state == 1
-        if output.error == NOT_ASKED.error:
-            gold = None  # no score is due
-        elif gold is not None and (unreadable or (none and self._fill is not None)):
-            output, none = Output(self.task.right(gold) if none and right else self.task.nothing(gold)), False
-        self.pairs.code(output, not none, gold, into, inputs)
-
-    def _group(self, block: Block) -> None:
-        found: dict[str, Ints] = {}
-        for key in dict.fromkeys(key for groups in block.groups for key in groups):
-            values = self._values.setdefault(key, {})
-            named = (groups.get(key) for groups in block.groups)
-            codes = [-1 if value is None else values.setdefault(value, len(values)) for value in named]
-            found[key] = np.array(codes, dtype=np.int64)[block.group]
-        self._groups.append((len(block.rows), found))
 
     def _put_aside(self) -> None:
         """Sorts, scores and stores the part."""
@@ -185,25 +173,21 @@ class RunTableReader:
             codes = _joined([groups.get(key, np.full(size, -1)) for size, groups in self._groups])
             columns["group", key] = codes[order].astype(np.int32)
         clean_codes = [_joined(codes)[order] for codes in self._clean_codes]
-        columns |= self._scores(clean_codes, [_joined(codes)[sort] for codes in self._codes])
+        varied_codes = [_joined(codes)[sort] for codes in self._codes]
+        self.pairs.score()
+        for reader, (clean, varied) in enumerate(zip(clean_codes, varied_codes, strict=True)):
+            columns["clean due", reader], columns["due", reader] = clean != NO_GOLD, varied != NO_GOLD
+        for scorer in self.pairs.scorers:
+            reader = self.pairs.reader_of[scorer.name]
+            columns["clean", scorer.name] = self.pairs.values(scorer, clean_codes[reader])
+            columns["varied", scorer.name] = self.pairs.values(scorer, varied_codes[reader])
+        self.pairs.forget()
         self._stored.append({name: self.spill.put(column) for name, column in columns.items()})
         self._examples += len(rows)
         counts = np.bincount(kind, minlength=len(self._kinds))
         counts[: len(self._made)] += self._made
         self._made = counts
         self._start()
-
-    def _scores(self, clean_codes: list[Ints], codes: list[Ints]) -> dict[Any, Any]:
-        columns: dict[Any, Any] = {}
-        self.pairs.score()
-        for reader, (clean, varied) in enumerate(zip(clean_codes, codes, strict=True)):
-            columns["clean due", reader], columns["due", reader] = clean != NO_GOLD, varied != NO_GOLD
-        for scorer in self.pairs.scorers:
-            reader = self.pairs.reader_of[scorer.name]
-            columns["clean", scorer.name] = self.pairs.values(scorer, clean_codes[reader])
-            columns["varied", scorer.name] = self.pairs.values(scorer, codes[reader])
-        self.pairs.forget()
-        return columns
 
     def table(self) -> RunTable:
         if self._size or not self._stored:
@@ -271,16 +255,13 @@ class Compared(NamedTuple):
 def joined_outputs(blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks with equal outputs as one, without their seconds and tokens, so that each is looked at once."""
     for block in blocks:
-        first, place = first_of_each(*_alike(block.outputs))
+        # a number for each output, the same for equal ones of the types that labels and texts have
+        known: dict[Hashable, int] = {}
+        keys = ((type(o.value), o.value, o.error) if type(o.value) in _SIMPLE else id(o) for o in block.outputs)
+        numbers = np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
+        first, place = first_of_each(numbers, len(numbers))
         outputs = [block.outputs[at] for at in first.tolist()]
         yield replace(block, outputs=outputs, clean_out=place[block.clean_out], out=place[block.out])
-
-
-def _alike(outputs: Sequence[Output]) -> tuple[Ints, int]:
-    """A number for each output, the same for equal ones of the types that labels and texts have; and a bound."""
-    known: dict[Hashable, int] = {}
-    keys = ((type(o.value), o.value, o.error) if type(o.value) in _SIMPLE else id(o) for o in outputs)
-    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64), len(outputs)
 
 
 def compared(block: Block, comparing: Comparing, fill: Fill | None = None) -> Compared:

@@ -182,34 +182,29 @@ class Validity:
             given = np.bincount(block.clean_out, minlength=len(block.outputs))
             varied = np.bincount(block.out, minlength=len(block.outputs))
             for number in dict.fromkeys(block.in_turn(block.clean_out, block.out).tolist()):  # as they come
-                answered = self._see_output(block.outputs[number], int(given[number] + varied[number]))
-                self._varied += int(varied[number]) if answered else 0
+                count, output = int(given[number] + varied[number]), block.outputs[number]
+                error = output.error
+                if error is None:
+                    value = output.value
+                    if isinstance(value, str) and not value.strip():
+                        self._free["empty"] += count
+                    label = self._label(value) if self._labelled else None
+                    if label is not None:
+                        self._output_labels[label] += count
+                elif error == NOT_ASKED.error:
+                    counts["not_asked"] += count
+                    continue
+                else:
+                    self._errors.add(error.splitlines()[0][:200] if error else "", count)
+                    if not output.unreadable:
+                        counts["failed"] += count
+                        self._free["cut_off"] += count * error.startswith(CUT_OFF)
+                        self._free["refused"] += count * error.startswith(REFUSED)
+                        continue
+                self.answered += count  # something was answered
+                self._varied += int(varied[number])
             self._missing.see(block)
             yield block
-
-    def _see_output(self, output: Output, count: int) -> bool:
-        """Takes in an output that came so often; was something answered?"""
-        error = output.error
-        if error is None:
-            value = output.value
-            self.answered += count
-            if isinstance(value, str) and not value.strip():
-                self._free["empty"] += count
-            label = self._label(value) if self._labelled else None
-            if label is not None:
-                self._output_labels[label] += count
-            return True
-        if error == NOT_ASKED.error:
-            self.counts["not_asked"] += count
-            return False
-        self._errors.add(error.splitlines()[0][:200] if error else "", count)
-        if output.unreadable:
-            self.answered += count
-            return True
-        self.counts["failed"] += count
-        self._free["cut_off"] += count * error.startswith(CUT_OFF)
-        self._free["refused"] += count * error.startswith(REFUSED)
-        return False
 
     def check(self, table: RunTable) -> None:
         """Counts what could not be read, and raises if nothing could."""
@@ -395,7 +390,16 @@ class Sanity:
         name, most = _commonest(true)
         clear = most / n + _CLEARLY * (1 - most / n)
         better = binomial_tail(n - right, n, 1 - clear) > _CHANCE
-        if better or _above_shuffled(right, n, true, said) > _RELATED:
+        # how far `right` is above its mean, in standard deviations, if answers are dealt to the inputs at random
+        both = {label: said[label] for label in true}
+        square = sum(true[label] * both[label] for label in true)
+        mean = square / n
+        # Σ over all pairs of an answer and a gold of ([same] - their means + the mean of all)², expanded
+        rows = sum(both[label] * count**2 for label, count in true.items()) / n
+        columns = sum(count * both[label] ** 2 for label, count in true.items()) / n
+        variance = (square - rows - columns + mean * mean) / (n - 1) if n > 1 else 0.0
+        above = (right - mean) / sqrt(variance) if variance > 1e-12 else 0.0
+        if better or above > _RELATED:
             return None
         return (
             f"Clean inputs are answered no better than by guessing: {right:,} of {n:,} are right "
@@ -422,18 +426,6 @@ def _commonest(counts: Counter[str]) -> tuple[str, int]:
 def _mostly(count: int, n: int) -> bool:
     """More than half, and more than a system with a third of them would show by chance."""
     return count > n / 2 and binomial_tail(count, n, _CLEARLY) <= _CHANCE
-
-
-def _above_shuffled(right: int, n: int, true: Counter[str], said: Counter[str | None]) -> float:
-    """How far above the mean `right` is, in standard deviations, if answers are dealt to the inputs at random."""
-    both = {label: said[label] for label in true}
-    mean = sum(true[label] * both[label] for label in true) / n
-    # Σ over all pairs of an answer and a gold of ([same] - their means + the mean of all)², expanded
-    square = sum(true[label] * both[label] for label in true)
-    rows = sum(both[label] * count**2 for label, count in true.items()) / n
-    columns = sum(count * both[label] ** 2 for label, count in true.items()) / n
-    variance = (square - rows - columns + mean * mean) / (n - 1) if n > 1 else 0.0
-    return (right - mean) / sqrt(variance) if variance > 1e-12 else 0.0
 
 
 def _advice(pairs: Pairs) -> str:

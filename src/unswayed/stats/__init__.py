@@ -16,7 +16,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "Array Ints Mean MeanKind Observations Paired Ratio Sample Statistic bootstrap count_rows merge_rows ratio "
             "sample_of swap"
         ),
-        "stats.significance": "CORRECTIONS binomial_tail bonferroni clopper_pearson correct holm mcnemar share_of",
-        "stats.student": "t_p_value t_quantile",
+        "stats.significance": (
+            "CORRECTIONS binomial_tail bonferroni clopper_pearson correct holm mcnemar share_of t_p_value t_quantile"
+        ),
     },
 )

@@ -37,8 +37,9 @@ from unswayed.stats.significance import (
     holm,
     mcnemar,
     share_of,
+    t_p_value,
+    t_quantile,
 )
-from unswayed.stats.student import t_p_value, t_quantile
 
 __all__ = [
     "CORRECTIONS",

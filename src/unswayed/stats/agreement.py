@@ -53,31 +53,20 @@ def krippendorff_alpha(
     fields = {"measure": f"krippendorff:{VERSION}", "scale": level, "answers": content_id(answers)}
     units = [list(given.values()) for given in ratings.values() if len(given) > 1]
     alone = np.array([len(ratings) - len(units)], dtype=np.int64)
-    values, statistic = _sums(units, level) if units else (np.zeros((0, 1)), _Nominal())
+    # per item what alpha is made of: every value weighs 1/(m − 1) of its pairs within an item of m answers, so that an
+    # item counts with m values
+    rows: list[Sequence[float]] = []
+    names = {name: n for n, name in enumerate(dict.fromkeys(value for unit in units for value in unit))}
+    for unit in units:
+        if level == "interval":
+            x = np.array(unit, dtype=float)
+            rows.append((2 * float(len(x) * (x @ x) - x.sum() ** 2) / (len(x) - 1), len(x), x.sum(), x @ x))
+        else:
+            counts = np.bincount([names[value] for value in unit], minlength=len(names))
+            rows.append([float(len(unit) ** 2 - counts @ counts) / (len(unit) - 1), *counts.tolist()])
+    values, statistic = np.array(rows, dtype=float), _Interval() if level == "interval" else _Nominal()
     observed = Observations(np.arange(len(units)), values, statistic, alone, (-1.0, 1.0))
     return estimates([Question(observed, sign(fields, settings))], settings)[0]
-
-
-def _sums(units: Sequence[Sequence[Rating]], level: Level) -> tuple[Array, Statistic]:
-    """Per item what alpha is made of, and the statistic that makes it of their totals.
-
-    Every value weighs 1/(m − 1) of its pairs within an item of m answers, so that an item counts with m values.
-    """
-    if level == "interval":
-        rows = []
-        for unit in units:
-            x = np.array(unit, dtype=float)
-            observed = 2 * float(len(x) * (x @ x) - x.sum() ** 2) / (len(x) - 1)
-            rows.append((observed, len(x), x.sum(), x @ x))
-        return np.array(rows, dtype=float), _Interval()
-    names = {name: n for n, name in enumerate(dict.fromkeys(value for unit in units for value in unit))}
-    table = np.zeros((len(units), 1 + len(names)))
-    for row, unit in enumerate(units):
-        for value in unit:
-            table[row, 1 + names[value]] += 1
-        counts = table[row, 1:]
-        table[row, 0] = (len(unit) ** 2 - counts @ counts) / (len(unit) - 1)
-    return table, _Nominal()
 
 
 class _Nominal(Statistic):

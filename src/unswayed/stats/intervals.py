@@ -22,7 +22,7 @@ from unswayed.base.ids import content_id
 from unswayed.base.registry import VERSION
 from unswayed.base.values import Estimate
 from unswayed.stats.resample import Array, Observations, bootstrap, sample_of
-from unswayed.stats.student import t_quantile
+from unswayed.stats.significance import t_quantile
 
 _NO_WIDTH = 1e-12
 _MEAN_VERSION = 1  # of the definition of `mean_of`; part of its signature
@@ -102,23 +102,31 @@ def mean_of(found: Sequence[Estimate]) -> Estimate:
     The interval recovers each estimate's variance from its own limits, on either side by itself (MOVER; Zou and
     Donner, 2008), so that it needs no symmetry and no new draws.
     """
-    k, n, missing = len(found), sum(e.n for e in found), sum(e.missing for e in found)
+    n, missing = sum(e.n for e in found), sum(e.missing for e in found)
     signature = sign({"measure": f"mean:{_MEAN_VERSION}", "of": content_id([e.signature for e in found])})
-    values = [e.value for e in found if e.value is not None]
+    return Estimate(*_mover(found, None), n, missing, signature)
+
+
+def _mover(found: Sequence[Estimate], level: float | None) -> tuple[float | None, float | None, float | None]:
+    """The mean and its interval: of independent estimates or, with a level, of trainings on the same examples."""
+    k, values = len(found), [e.value for e in found if e.value is not None]
     if not k or len(values) < k:
-        return Estimate(None, None, None, n, missing, signature)
-    below, above = _half_widths(found)
-    mean = sum(values) / k
-    low = mean - sqrt(sum(d * d for d in below)) / k if len(below) == k else None
-    high = mean + sqrt(sum(d * d for d in above)) / k if len(above) == k else None
-    return Estimate(mean, low, high, n, missing, signature)
-
-
-def _half_widths(found: Sequence[Estimate]) -> tuple[list[float], list[float]]:
-    """How far each value lies above the lower end of its interval, and below the upper one."""
+        return None, None, None
+    mean, spread = sum(values) / k, 0.0
+    if level is not None:
+        spread = t_quantile(0.5 + level / 2, k - 1) * sqrt(sum((v - mean) ** 2 for v in values) / (k - 1) / k)
+    # how far each value lies above the lower end of its interval, and below the upper one
     below = [e.value - e.low for e in found if e.value is not None and e.low is not None]
     above = [e.high - e.value for e in found if e.value is not None and e.high is not None]
-    return below, above
+    low, high = (
+        None
+        if len(off) < k
+        else sqrt(sum(d * d for d in off)) / k
+        if level is None
+        else sqrt((sum(off) / k) ** 2 + spread**2)
+        for off in (below, above)
+    )
+    return mean, low if low is None else mean - low, high if high is None else mean + high
 
 
 def over_trainings(
@@ -136,14 +144,9 @@ def over_trainings(
     k, n, missing = len(found), max((e.n for e in found), default=0), max((e.missing for e in found), default=0)
     first = found[0].signature if found else ""
     signature = f"{first}|trainings={k}:{content_id([e.signature for e in found])}:{_MEAN_VERSION}"
-    values = [e.value for e in found if e.value is not None]
-    if not k or len(values) < k:
+    mean, low, high = _mover(found, level)
+    if mean is None:
         return Estimate(None, None, None, n, missing, signature)
-    mean = sum(values) / k
-    spread = t_quantile(0.5 + level / 2, k - 1) * sqrt(sum((v - mean) ** 2 for v in values) / (k - 1) / k)
-    below, above = _half_widths(found)
-    low = mean - sqrt((sum(below) / k) ** 2 + spread**2) if len(below) == k else None
-    high = mean + sqrt((sum(above) / k) ** 2 + spread**2) if len(above) == k else None
     if within is not None:
         low, high = low and max(low, within[0]), high and min(high, within[1])
     return Estimate(mean, low, high, n, missing, signature, over="examples and trainings like these")

@@ -13,7 +13,7 @@ from statistics import NormalDist
 import numpy as np
 
 from unswayed.stats.resample import Array, Ints, MeanKind, Statistic
-from unswayed.stats.student import t_quantile
+from unswayed.stats.significance import t_quantile
 
 Span = tuple[float, float]
 Ends = tuple[float | None, float | None]

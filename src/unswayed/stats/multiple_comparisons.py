@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unswayed.stats.resample import Array, Ints
-from unswayed.stats.student import t_p_value
+from unswayed.stats.significance import t_p_value
 
 _BLOCK = 2048  # rows that are summed together, in however many parts they come, so that sums have the same bits
 _MAX_DRAWN = 1 << 21  # random numbers held at once

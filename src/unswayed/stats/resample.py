@@ -251,7 +251,14 @@ def _draw_examples(samples: list[Sample], times: int, seed: int) -> list[Array]:
 
     def draw(part: slice) -> list[Array]:
         rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence((seed, part.start))))
-        sums = n * centre + _product(draw_counts(rng, part.stop - part.start, n), single)
+        counts = draw_counts(rng, part.stop - part.start, n)
+        # in pieces so small that BLAS stays in this thread; its own threads would fight with ours
+        step = _ONE_THREAD // (len(counts) * single.shape[1])
+        product: Array = np.zeros((len(counts), single.shape[1]))
+        step = step if step >= 64 else n
+        for at in range(0, n, step):
+            product += counts[:, at : at + step].astype(np.float32) @ single[at : at + step]
+        sums = n * centre + product
         pieces = np.split(sums, ends[:-1], axis=1)
         return [sample.statistic(piece, n) for sample, piece in zip(samples, pieces, strict=True)]
 
@@ -273,18 +280,6 @@ def _rows_of(samples: list[Sample], block: slice) -> Array:
             place = np.searchsorted(np.cumsum(sample.counts), place, side="right")
         parts.append(sample.rows[place])
     return np.hstack(parts)
-
-
-def _product(counts: npt.NDArray[np.uint8], table: npt.NDArray[np.float32]) -> Array:
-    """counts @ table in pieces so small that BLAS stays in this thread; its own threads would fight with ours."""
-    samples, columns = len(counts), table.shape[1]
-    step = _ONE_THREAD // (samples * columns)
-    if step < 64:
-        return (counts.astype(np.float32) @ table).astype(np.float64)
-    out = np.zeros((samples, columns))
-    for at in range(0, len(table), step):
-        out += counts[:, at : at + step].astype(np.float32) @ table[at : at + step]
-    return out
 
 
 def swap(a: Array, b: Array, counts: Ints, statistic: Statistic, times: int, seed: int) -> Array:

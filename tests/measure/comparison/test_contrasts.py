@@ -9,7 +9,6 @@ from hypothesis import given, settings, strategies as st
 from unswayed.base.task import task_named
 from unswayed.measure.comparison.contrasts import (
     AnswerCounts,
-    Clusters,
     Contrast,
     GatheredContrasts,
     Shared,
@@ -17,7 +16,7 @@ from unswayed.measure.comparison.contrasts import (
 )
 from unswayed.measure.definitions import Way
 from unswayed.measure.gates import ALL
-from unswayed.measure.questions import slices_of
+from unswayed.measure.questions import clusters_of, slices_of
 from unswayed.measure.run_table import PairCodes
 from unswayed.measure.spill import Spill
 from unswayed.measure.table_reader import read_table
@@ -131,7 +130,6 @@ def test_all_contrasts_of_two_runs_and_their_lost_and_gained_answers(fake_run) -
 def test_an_example_of_no_cluster_stands_for_itself(fake_run) -> None:
     rows = [("x", "x", [("p", 0, "same", "x")], groups) for groups in ({"k": "1"}, {}, {"k": "1"}, {})]
     tables, _, _ = shared(fake_run(rows), fake_run(rows))
-    (part,) = tables[0].parts()
-    codes = Clusters("k", 1).codes(part).tolist()
+    codes = clusters_of(tables[0], "k").tolist()
     assert codes[0] == codes[2]
     assert len(set(codes)) == 3

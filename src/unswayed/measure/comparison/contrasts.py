@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
-from unswayed.measure.definitions import MEASURES, Way, answer_columns, score_columns
+from unswayed.measure.definitions import MEASURES, Way, answer_columns, cut, score_columns
 from unswayed.measure.gates import ALL, Named, labelled
 from unswayed.measure.questions import Slice, scopes_of
-from unswayed.measure.run_table import Bools, Part, RunTable, Scored
+from unswayed.measure.run_table import Bools, Part, RunTable
 from unswayed.measure.set_scores import ClassSums, Layout, SetScore, class_sums
 from unswayed.measure.spill import Spill, Tally
 from unswayed.score import Scorer
 from unswayed.stats import Array, Ints, Mean, MeanKind, Numbers, Observations, Ratio, mean_interval, numbers_of
 from unswayed.stats.multiple_comparisons import JointMeans
-
-if TYPE_CHECKING:
-    pass
 
 Ends = tuple[float | None, float | None]
 _NORMAL = NormalDist()
@@ -36,26 +31,6 @@ _BLOCK = 1024  # examples whose rows are summed together
 _CELLS = 1 << 22  # numbers held at once while examples are left out one by one
 _CLOSE = 1e-8
 _AT_ENDS = 128  # numbers at either end that are kept as they are
-
-
-def _fewer(values: Array, counts: Array) -> Numbers:
-    """The numbers of examples; of many, those between the ends become three, with the same mean and variance.
-
-    An interval depends on no more of them than that.
-    """
-    if len(values) > 4 * _AT_ENDS:
-        order = np.argsort(values, kind="stable")
-        middle, ends = order[_AT_ENDS:-_AT_ENDS], np.append(order[:_AT_ENDS], order[-_AT_ENDS:])
-        n, low, high = float(counts[middle].sum()), float(values[middle[0]]), float(values[middle[-1]])
-        mean = min(max(float(counts[middle] @ values[middle]) / n, low), high)
-        squares = float(counts[middle] @ (values[middle] - mean) ** 2)
-        room = (high - mean) * (mean - low)
-        apart = min(squares / room, n) if room > 0 else 0.0  # how many of them go to the two ends of the middle
-        share = (mean - low) / (high - low) if high > low else 0.5
-        three = [apart * (1 - share), n - apart, apart * share]
-        values, counts = np.append(values[ends], [low, mean, high]), np.append(counts[ends], three)
-        values, counts = values[counts > 0], counts[counts > 0]
-    return Numbers(values, np.ones(len(values)), counts)
 
 
 class Contrast:
@@ -119,21 +94,18 @@ class Contrast:
         """Takes in some examples and returns what each gives to the difference, and with which weight."""
         self.missing += int(a.missing.sum())
         self.n += len(a.values)
-        rows = [self._rows(side, column.values) for side, column in enumerate((a, b))]
-        weights = rows[0][1]
+        sides: list[Array] = []  # what each example gives to A, and to B
+        weights: Array = a.values[:, 1] if isinstance(self._statistic, Ratio) else np.ones(len(a.values))
+        for side, values in enumerate((a.values, b.values)):
+            if self._mean or not len(values):
+                sides.append(values[:, 0] if self._mean else np.zeros(0))
+                continue
+            n, (whole, leave_out) = self._seen.n, self._sides[side]
+            without = leave_out(values)  # what an example gives is its pseudo-value
+            sides.append(n * whole - (n - 1) * np.where(np.isnan(without), whole, without))
         own = [] if clusters is None else [clusters.astype(np.float64)]
-        self._kept.add(np.column_stack([*own, rows[0][0], rows[1][0], weights]))
-        return rows[1][0] - rows[0][0], weights
-
-    def _rows(self, side: int, values: Array) -> tuple[Array, Array]:
-        if isinstance(self._statistic, Ratio):
-            return values[:, 0], values[:, 1]
-        if self._mean or not len(values):
-            return (values[:, 0] if self._mean else np.zeros(0)), np.ones(len(values))
-        n, (whole, leave_out) = self._seen.n, self._sides[side]  # what an example gives is its pseudo-value
-        without = leave_out(values)
-        pseudo: Array = n * whole - (n - 1) * np.where(np.isnan(without), whole, without)
-        return pseudo, np.ones(len(values))
+        self._kept.add(np.column_stack([*own, *sides, weights]))
+        return sides[1] - sides[0], weights
 
     @cached_property
     def numbers(self) -> Numbers:
@@ -144,7 +116,21 @@ class Contrast:
             return numbers_of(given / np.maximum(weights, 1), counts * weights, rows[:, 0].astype(np.int64))
         if isinstance(self._statistic, Ratio):
             return Numbers(given, weights, counts.astype(np.float64))
-        return _fewer(given, counts.astype(np.float64))
+        many: Array = counts.astype(np.float64)
+        if len(given) > 4 * _AT_ENDS:
+            # those between the ends become three, with the same mean and variance: an interval depends on no more
+            order = np.argsort(given, kind="stable")
+            middle, ends = order[_AT_ENDS:-_AT_ENDS], np.append(order[:_AT_ENDS], order[-_AT_ENDS:])
+            n, low, high = float(many[middle].sum()), float(given[middle[0]]), float(given[middle[-1]])
+            mean = min(max(float(many[middle] @ given[middle]) / n, low), high)
+            squares = float(many[middle] @ (given[middle] - mean) ** 2)
+            room = (high - mean) * (mean - low)
+            apart = min(squares / room, n) if room > 0 else 0.0  # how many of them go to the two ends of the middle
+            share = (mean - low) / (high - low) if high > low else 0.5
+            three = [apart * (1 - share), n - apart, apart * share]
+            given, many = np.append(given[ends], [low, mean, high]), np.append(many[ends], three)
+            given, many = given[many > 0], many[many > 0]
+        return Numbers(given, np.ones(len(given)), many)
 
     @cached_property
     def values(self) -> tuple[float | None, float | None]:
@@ -206,26 +192,15 @@ _Parts = tuple[tuple[Part, Part], ...]  # of the baseline and of another run, fo
 _ROWS = 2048  # examples that are laid side by side at once
 
 
-@dataclass(frozen=True)
-class Clusters:
-    """The field whose values are clusters, and how many there are."""
-
-    field: str
-    count: int
-
-    def codes(self, part: Part) -> Ints:
-        """The cluster of each example; an example of none stands for itself."""
-        known = part.groups[self.field]
-        codes: Ints = np.where(known >= 0, known, self.count + part.first + np.arange(part.size))
-        return codes
-
-
 class GatheredContrasts:
-    """`contrasts` has those of each run with the baseline, by place, and `answers` its lost and gained answers."""
+    """`contrasts` has those of each run with the baseline, by place, and `answers` its lost and gained answers.
+
+    `clusters` is the cluster of each example, where examples are drawn together.
+    """
 
     def __init__(
         self, pairs: Sequence[tuple[Shared, Shared]], scorer: Scorer | None, slices: Sequence[Slice], way: Way,
-        clusters: Clusters | None,
+        clusters: Ints | None,
     ) -> None:  # fmt: skip
         self._scorer, self._slices, self._way, self._clusters = scorer, slices, way, clusters
         self._spill = pairs[0][0].spill
@@ -244,35 +219,31 @@ class GatheredContrasts:
                 for contrast, one, other in self._columns(parts):
                     contrast.see(one, other)
         for parts in _parts(pairs):
-            self._add(parts)
+            first = parts[0][0]
+            own = None if clusters is None else clusters[first.first : first.first + first.size]
+            given: list[tuple[Ints, Array, Array]] = []
+            for contrast, one, other in self._columns(parts):
+                if contrast not in self._column:
+                    self._column[contrast] = len(self._column)
+                    self._together = JointMeans(len(self._column))
+                taken = contrast.add(one, other, None if own is None else own[one.examples])
+                given.append((one.examples, *taken))
+            for at in range(0, first.size, _ROWS):
+                size = min(_ROWS, first.size - at)
+                numbers, weights = np.zeros((2, size, len(given)))
+                for column, (examples, values, weight) in enumerate(given):
+                    here = slice(*np.searchsorted(examples, [at, at + size]))
+                    numbers[examples[here] - at, column] = values[here]
+                    weights[examples[here] - at, column] = weight[here]
+                self._together.add(numbers, weights, None if own is None else own[at : at + size])
+            if scorer is not None:
+                for tallied, (part, of_other) in zip(self.answers, parts, strict=True):
+                    tallied.add(part, of_other, scorer)
 
     def correlation(self, contrasts: Sequence[Contrast]) -> Array:
         """How the differences vary together."""
         chosen = [self._column[contrast] for contrast in contrasts]
         return self._together.correlation(chosen)
-
-    def _add(self, parts: _Parts) -> None:
-        first = parts[0][0]
-        clusters = None if self._clusters is None else self._clusters.codes(first)
-        given: list[tuple[Ints, Array, Array]] = []
-        for contrast, one, other in self._columns(parts):
-            if contrast not in self._column:
-                self._column[contrast] = len(self._column)
-                self._together = JointMeans(len(self._column))
-            given.append(
-                (one.examples, *contrast.add(one, other, None if clusters is None else clusters[one.examples]))
-            )
-        for at in range(0, first.size, _ROWS):
-            size = min(_ROWS, first.size - at)
-            numbers, weights = np.zeros((2, size, len(given)))
-            for column, (examples, values, weight) in enumerate(given):
-                here = slice(*np.searchsorted(examples, [at, at + size]))
-                numbers[examples[here] - at, column] = values[here]
-                weights[examples[here] - at, column] = weight[here]
-            self._together.add(numbers, weights, None if clusters is None else clusters[at : at + size])
-        for tallied, (one_part, other_part) in zip(self.answers, parts, strict=True):
-            if self._scorer is not None:
-                tallied.add(one_part, other_part, self._scorer)
 
     def _columns(self, parts: _Parts) -> Iterator[tuple[Contrast, Observations, Observations]]:
         """Each contrast, in the same order for every part, with the two runs' observations."""
@@ -289,10 +260,10 @@ class GatheredContrasts:
                 one, other = measured
                 cuts: list[tuple[Named, Bools | None]] = [(set_, None)]
                 if set_ == ALL:
-                    cuts += [((cut.key, cut.value), cut.inside(both[0])) for cut in self._slices]
+                    cuts += [((own.key, own.value), own.inside(both[0])) for own in self._slices]
                 for name, inside in cuts:
                     for measure in (m for m in MEASURES if m in one):
-                        a, b = _cut(one[measure], inside), _cut(other[measure], inside)
+                        a, b = cut(one[measure], inside), cut(other[measure], inside)
                         found = self.contrasts[run]
                         if (measure, name) not in found:
                             found[measure, name] = Contrast(measure, name, a, self._spill, self._clusters is not None)
@@ -301,15 +272,6 @@ class GatheredContrasts:
 
 def _parts(pairs: Sequence[tuple[Shared, Shared]]) -> Iterator[_Parts]:
     return zip(*(zip(one.parts(), other.parts(), strict=True) for one, other in pairs), strict=True)
-
-
-def _cut(column: Observations, inside: Bools | None) -> Observations:
-    if inside is None:
-        return column
-    chosen = inside[column.examples]
-    return replace(
-        column, examples=column.examples[chosen], values=column.values[chosen], missing=column.missing[inside]
-    )
 
 
 class AnswerCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -363,9 +325,16 @@ class Shared:
 
     def parts(self) -> Iterator[Part]:
         for mine, other in zip(*(_parts_until(table, self._ends) for table in self._tables), strict=True):
-            scored = {name: _shared_scores(s, other.scored[name]) for name, s in mine.scored.items()}
+            scored = {}
+            for name, s in mine.scored.items():
+                clean_lost, lost = ~other.scored[name].clean_known, ~other.scored[name].known
+                clean, varied = np.where(clean_lost, np.nan, s.clean), np.where(lost, np.nan, s.varied)
+                scored[name] = replace(s, clean=clean, varied=varied)
+                if not s.scorer.linear:
+                    clean_codes, codes = np.where(clean_lost, -1, s.clean_codes), np.where(lost, -1, s.codes)
+                    scored[name] = replace(scored[name], clean_codes=clean_codes, codes=codes)
             flip = np.where(other.flip < 0, np.minimum(mine.flip, other.flip), mine.flip)
-            yield dataclasses.replace(mine, flip=flip, scored=scored)
+            yield replace(mine, flip=flip, scored=scored)
 
 
 def ends_of(tables: Iterable[RunTable]) -> list[int]:
@@ -375,39 +344,26 @@ def ends_of(tables: Iterable[RunTable]) -> list[int]:
 
 
 def _parts_until(table: RunTable, ends: Sequence[int]) -> Iterator[Part]:
+    """The parts of a table, cut where a part of another table ends; variants go with their examples."""
+    columns = ("operator", "family", "draw", "changed", "text", "ok", "flip")
     for part in table.parts():
         inside = [end - part.first for end in ends if part.first < end < part.first + part.size]
-        for start, stop in pairwise([0, *inside, part.size]):
-            yield part if not inside else _between(part, start, stop)
-
-
-def _between(part: Part, start: int, stop: int) -> Part:
-    """Some of a part's examples, with their variants."""
-    own, varied = slice(start, stop), slice(*np.searchsorted(part.example, [start, stop]).tolist())
-    columns = ("operator", "family", "draw", "changed", "text", "ok", "flip")
-    return dataclasses.replace(
-        part,
-        first=part.first + start,
-        size=stop - start,
-        clean_ok=part.clean_ok[own],
-        groups={key: codes[own] for key, codes in part.groups.items()},
-        example=part.example[varied] - start,
-        scored={name: _scored_between(s, own, varied) for name, s in part.scored.items()},
-        **{name: getattr(part, name)[varied] for name in columns},
-    )
-
-
-def _scored_between(scored: Scored, own: slice, varied: slice) -> Scored:
-    clean = {name: getattr(scored, name)[own] for name in ("clean", "clean_due", "clean_codes")}
-    return dataclasses.replace(
-        scored, **clean, **{name: getattr(scored, name)[varied] for name in ("varied", "due", "codes")}
-    )
-
-
-def _shared_scores(mine: Scored, other: Scored) -> Scored:
-    clean_lost, lost = ~other.clean_known, ~other.known
-    clean, varied = np.where(clean_lost, np.nan, mine.clean), np.where(lost, np.nan, mine.varied)
-    if mine.scorer.linear:
-        return dataclasses.replace(mine, clean=clean, varied=varied)
-    clean_codes, codes = np.where(clean_lost, -1, mine.clean_codes), np.where(lost, -1, mine.codes)
-    return dataclasses.replace(mine, clean=clean, varied=varied, clean_codes=clean_codes, codes=codes)
+        for start, stop in pairwise([0, *inside, part.size]) if inside else ():
+            own, varied = slice(start, stop), slice(*np.searchsorted(part.example, [start, stop]).tolist())
+            scored = {}
+            for name, s in part.scored.items():
+                clean = {column: getattr(s, column)[own] for column in ("clean", "clean_due", "clean_codes")}
+                others = {column: getattr(s, column)[varied] for column in ("varied", "due", "codes")}
+                scored[name] = replace(s, **clean, **others)
+            yield replace(
+                part,
+                first=part.first + start,
+                size=stop - start,
+                clean_ok=part.clean_ok[own],
+                groups={key: codes[own] for key, codes in part.groups.items()},
+                example=part.example[varied] - start,
+                scored=scored,
+                **{name: getattr(part, name)[varied] for name in columns},
+            )
+        if not inside:
+            yield part

@@ -4,6 +4,7 @@ The fields of the values are also the shape of `--format json`."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -16,7 +17,7 @@ import numpy as np
 from unswayed.base.errors import GateFailed, NothingEvaluated, UnknownName, UnswayedError, UsageError, option
 from unswayed.base.text import data_frame, figure, label, number, subject
 from unswayed.base.values import Estimate
-from unswayed.measure.comparison.contrasts import AnswerCounts, Contrast, Ends, GatheredContrasts
+from unswayed.measure.comparison.contrasts import AnswerCounts, Contrast, GatheredContrasts
 from unswayed.measure.definitions import MEASURES
 from unswayed.measure.gates import ALL, AT_LEAST, spelled, split_measure
 from unswayed.measure.results import Cells, Tabular, load_from, save_to
@@ -266,38 +267,39 @@ def tested_together(
 
 
 def difference_of(contrast: Contrast, tested: Tested, level: float, signature: str) -> Difference:
-    """A difference with its sentence; `level` is the one that was asked for."""
+    """A difference with its sentence; `level` is the one that was asked for.
+
+    `Worst falls by 4.1 points [2.6, 5.6] on keyboard/adjacent, from 0.853 to 0.812 (p < 0.001).`
+    """
     a, b = contrast.values
+    p, difference = tested.p, contrast.difference
     low, high = ends = contrast.interval(tested.level)
-    shown = tested.p is not None and tested.p <= 1 - level + _ROUNDING
+    shown = p is not None and p <= 1 - level + _ROUNDING
+    where = "" if contrast.set == ALL else f" on {spelled(contrast.set)}"
+    what = contrast.measure.capitalize()
+    if difference is None or p is None or a is None or b is None:
+        sentence = f"{what} can't be compared{where}: there is no example that both runs answered."
+    else:
+        # measures from 0 to 1 change by points of a hundred; 4 is the span of a drop's difference on that scale
+        scale, unit, digits = (100.0, " points", 1) if contrast.span[1] - contrast.span[0] <= 4 else (1.0, "", 3)
+        digits = 2 if unit and 0 < abs(difference) < 0.001 else digits
+        turn = -scale if difference < 0 else scale
+        near, far = sorted(turn * end if end is not None else float("nan") for end in ends)
+        least, most, by = (f"{value:z.{digits}f}" for value in (near, far, turn * difference))
+        span = f" [{least}, {most}]" if isfinite(near + far) else ""
+        chance = f"p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
+        if difference == 0:
+            sentence = f"{what} stays at {number(a)}{where}{span and f'; it may differ by {most}{unit}'}."
+        else:
+            moves = "rises" if difference > 0 else "falls"
+            sentence = f"{what} {moves} by {by}{unit}{span}{where}, from {number(a)} to {number(b)}"
+            sentence += f" ({chance})." if shown else f", but that may be chance ({chance})."
     return Difference(
         measure=contrast.measure, set=contrast.label, a=a, b=b, difference=contrast.difference, low=low, high=high,
         p=contrast.p, p_corrected=tested.p, test=_TEST if tested.p is not None else "none", n=contrast.n,
-        missing=contrast.missing, sentence=_difference_sentence(contrast, ends, tested.p, shown),
+        missing=contrast.missing, sentence=sentence,
         signature=signature, primary=tested.primary, shown=shown,
     )  # fmt: skip
-
-
-def _difference_sentence(contrast: Contrast, ends: Ends, p: float | None, shown: bool) -> str:
-    """`Worst falls by 4.1 points [2.6, 5.6] on keyboard/adjacent, from 0.853 to 0.812 (p < 0.001).`"""
-    where = "" if contrast.set == ALL else f" on {spelled(contrast.set)}"
-    what, difference = contrast.measure.capitalize(), contrast.difference
-    a, b = contrast.values
-    if difference is None or p is None or a is None or b is None:
-        return f"{what} can't be compared{where}: there is no example that both runs answered."
-    # measures from 0 to 1 change by points of a hundred; 4 is the span of a drop's difference on that scale
-    scale, unit, digits = (100.0, " points", 1) if contrast.span[1] - contrast.span[0] <= 4 else (1.0, "", 3)
-    digits = 2 if unit and 0 < abs(difference) < 0.001 else digits
-    turn = -scale if difference < 0 else scale
-    low, high = sorted(turn * end if end is not None else float("nan") for end in ends)
-    least, most, by = (f"{value:z.{digits}f}" for value in (low, high, turn * difference))
-    span = f" [{least}, {most}]" if isfinite(low + high) else ""
-    if difference == 0:
-        return f"{what} stays at {number(a)}{where}{span and f'; it may differ by {most}{unit}'}."
-    moves = "rises" if difference > 0 else "falls"
-    chance = f"p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
-    said = f"{what} {moves} by {by}{unit}{span}{where}, from {number(a)} to {number(b)}"
-    return f"{said} ({chance})." if shown else f"{said}, but that may be chance ({chance})."
 
 
 _USAGE = "[SET:]MEASURE:MARGIN, such as worst:0.02 or keyboard/adjacent:worst:0.02"
@@ -374,13 +376,7 @@ def _needed(margin: float, contrast: Contrast, level: float) -> str:
         low, _ = mean_interval(same, contrast.span, level, contrast.to_margin)
         return low is not None and -low <= margin
 
-    enough = 1
-    while not shows(enough) and enough < _MAX_EXAMPLES:
-        enough *= 2
-    least = enough // 2
-    while enough - least > 1:
-        middle = (least + enough) // 2
-        least, enough = (least, middle) if shows(middle) else (middle, enough)
+    enough = 1 + bisect_left(range(1, _MAX_EXAMPLES), True, key=shows)
     if enough <= contrast.numbers.units or enough >= _MAX_EXAMPLES:
         return ""
     units = "clusters" if contrast.clustered else "examples"

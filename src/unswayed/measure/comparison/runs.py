@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from unswayed.base.errors import NothingEvaluated, UnknownName, UsageError, option
 from unswayed.base.options import options_in_plan
 from unswayed.base.values import Estimate
-from unswayed.measure.comparison.contrasts import Clusters, Contrast, GatheredContrasts, Place, Shared, ends_of
+from unswayed.measure.comparison.contrasts import Contrast, GatheredContrasts, Place, Shared, ends_of
 from unswayed.measure.comparison.outcome import (
     Comparison,
     NotWorse,
@@ -23,11 +23,11 @@ from unswayed.measure.comparison.outcome import (
     tested_together,
 )
 from unswayed.measure.definitions import MEASURES, way_of
-from unswayed.measure.gates import ALL, Known, sets_named, spelled, split_measure
+from unswayed.measure.gates import ALL, sets_named, spelled, split_measure
 from unswayed.measure.measuring import Runlike, blocks_of, decisive, run_of, scorers_for
-from unswayed.measure.questions import check_cluster, signer_of, slices_of, with_cluster
+from unswayed.measure.questions import check_cluster, clusters_of, signer_of, slices_of, with_cluster
 from unswayed.measure.results import Results
-from unswayed.measure.run_table import PairCodes, RunTable
+from unswayed.measure.run_table import PairCodes
 from unswayed.measure.spill import Spill
 from unswayed.measure.stored import KeptScores
 from unswayed.measure.table_reader import read_table
@@ -92,71 +92,79 @@ class _Baseline:
         self._plan = plan = with_cluster(_as_measured(plan, given), runs[0].suite)
         self._suite, folder = runs[0].suite, runs[-1].path if isinstance(runs[-1], Run) else None
         with comparing_for(self._suite, plan.extract, plan.equivalent, plan.rubric).cache_in_run(folder) as comparing:
-            scores = plan.scores or _main_score(given)
-            self._scorer = next(iter(scorers_for(self._suite.task, scores, comparing)), None)
+            mains = {one.score for one in given if isinstance(one, Results) and one.score in scorers}
+            if len(mains) > 1 and not plan.scores:
+                raise UsageError(
+                    f"The results have different main scores ({', '.join(sorted(mains))}). Choose one: "
+                    f"{option('scores')}."
+                )
+            used = scorers_for(self._suite.task, plan.scores or list(mains), comparing)[:1]
+            self._scorer = used[0] if used else None
             self._runs = [_Watched(run, comparing) for run in runs]
-            tables = self._tables(comparing)
+            task = self._suite.task
+            with KeptScores(runs) as kept:
+                pairs, spill = PairCodes(used, task, kept), Spill()  # one for all: a class is the same column in each
+                every = (watched.read(*runs) for watched in self._runs)
+                counted = map(as_wrong, every) if plan.missing == "wrong" else every
+                tables = [read_table(blocks, task, pairs, spill, comparing) for blocks in counted]
             self._compared = {"compared": comparing.name} if comparing.name else {}
         check_cluster(tables[0].values, plan.cluster)
         self._way = way_of(tables[0].most_tries, plan.weigh, plan.worst_of)
         slices, self._warnings = slices_of(tables[0], plan.groups, plan.cluster)
         ends = ends_of(tables)
         self._pairs = [(Shared(tables[0], table, ends), Shared(table, tables[0], ends)) for table in tables[1:]]
-        clusters = None if plan.cluster is None else Clusters(plan.cluster, len(tables[0].values[plan.cluster]))
+        clusters = clusters_of(tables[0], plan.cluster)
         self._found = GatheredContrasts(self._pairs, self._scorer, slices, self._way, clusters)
-        self._listed = _listed(tables[0], self._found.contrasts[0])
+        # the places that are shown and tested: one operator is all there is, and a family of one is its operator
+        operators, families = set(tables[0].operators), set(tables[0].families)
+        made = {kind[1:4:2] for kind in tables[0].kinds}  # operators with their families
+        large = {family for family in families if sum(family == own for _, own in made) > 1}
+        shown = {"operator": operators if len(operators) > 1 else (), "family": large if len(families) > 1 else ()}
+        self._listed = [
+            (measure, (kind, name))
+            for measure, (kind, name) in self._found.contrasts[0]
+            if kind not in shown or (name in shown[kind] and measure != "clean")
+        ]
         if not any(found[place].n for found in self._found.contrasts for place in self._listed):
             raise NothingEvaluated("The runs have no example with variants that both answered. Finish both runs.")
 
-    def _tables(self, comparing: Comparing) -> list[RunTable]:
-        used, task, runs = [self._scorer] if self._scorer else [], self._suite.task, [w.run for w in self._runs]
-        with KeptScores(runs) as kept:
-            pairs, spill = PairCodes(used, task, kept), Spill()  # for all, so that a class is the same column in each
-            every = (watched.read(*runs) for watched in self._runs)
-            counted = map(as_wrong, every) if self._plan.missing == "wrong" else every
-            return [read_table(blocks, task, pairs, spill, comparing) for blocks in counted]
-
     def result(self) -> Comparison:
-        primary = self._primary()
-        tested = self._tested(primary)
-        known = _known(self._found.contrasts[0])
-        wanted = [(margin, set_) for margin in self._margins for set_ in sets_named(margin.set, known)]
-        for margin, set_ in wanted:
-            if (margin.measure, set_) not in self._found.contrasts[0]:
-                raise UsageError(f"{margin.measure} can't be compared: the data has no gold, so nothing can be scored.")
-        compared = []
-        for place in range(len(self._pairs)):
-            contrasts = self._found.contrasts[place]
-            gates = [
-                check_margin(margin.margin, contrasts[margin.measure, set_], self._plan.level, self._asked.on)
-                for margin, set_ in wanted
-            ]
-            compared.append(self._comparison(place, primary, tested, gates))
-        first, *others = compared
-        return replace(first, others=others).of_runs(self._runs[0].run, self._runs[1].run, self._plan)
-
-    def _primary(self) -> Place:
-        """The measure and the set that are tested by themselves."""
-        contrasts = self._found.contrasts[0]
+        contrasts = self._found.contrasts
+        known: dict[str, dict[str, None]] = {"operator": {}, "family": {}}
+        for _, (kind, name) in contrasts[0]:
+            if kind:
+                known.setdefault(kind, {})[name] = None
+        # the measure and the set that are tested by themselves
         if self._asked.primary is None:
-            return next((measure, ALL) for measure in _PRIMARY if (measure, ALL) in contrasts)
-        set_, measure = split_measure(self._asked.primary)
-        if measure not in MEASURES:
-            raise UnknownName("measure", measure, MEASURES)
-        sets = sets_named(set_, _known(contrasts))
-        if len(sets) > 1 or (measure, sets[0]) not in contrasts:
-            raise UsageError(
-                f"{option('primary')} must be one measure that can be compared, not {self._asked.primary!r}."
-            )
-        return measure, sets[0]
-
-    def _tested(self, first: Place) -> dict[Contrast, Tested]:
-        """The primary differences of all runs are one family of tests, and all other differences another."""
-        primary = [contrasts[first] for contrasts in self._found.contrasts]
-        rest = [contrasts[place] for contrasts in self._found.contrasts for place in self._listed if place != first]
+            first = next((measure, ALL) for measure in _PRIMARY if (measure, ALL) in contrasts[0])
+        else:
+            set_, measure = split_measure(self._asked.primary)
+            if measure not in MEASURES:
+                raise UnknownName("measure", measure, MEASURES)
+            sets = sets_named(set_, known)
+            first = measure, sets[0]
+            if len(sets) > 1 or first not in contrasts[0]:
+                raise UsageError(
+                    f"{option('primary')} must be one measure that can be compared, not {self._asked.primary!r}."
+                )
+        # the primary differences of all runs are one family of tests, and all other differences another
+        rest = [each[place] for each in contrasts for place in self._listed if place != first]
         rest = [contrast for contrast in rest if contrast.n or contrast.missing]
         how = self._found, self._plan, self._asked.correction
-        return tested_together(primary, *how, primary=True) | tested_together(rest, *how, primary=False)
+        tested = tested_together([each[first] for each in contrasts], *how, primary=True)
+        tested |= tested_together(rest, *how, primary=False)
+        wanted = [(margin, set_) for margin in self._margins for set_ in sets_named(margin.set, known)]
+        for margin, named in wanted:
+            if (margin.measure, named) not in contrasts[0]:
+                raise UsageError(f"{margin.measure} can't be compared: the data has no gold, so nothing can be scored.")
+        compared = []
+        for place, each in enumerate(contrasts):
+            gates = [
+                check_margin(margin.margin, each[margin.measure, named], self._plan.level, self._asked.on)
+                for margin, named in wanted
+            ]
+            compared.append(self._comparison(place, first, tested, gates))
+        return replace(compared[0], others=compared[1:]).of_runs(self._runs[0].run, self._runs[1].run, self._plan)
 
     def _comparison(
         self, place: int, first: Place, tested: Mapping[Contrast, Tested], gates: list[NotWorse]
@@ -173,10 +181,16 @@ class _Baseline:
         }
         runs = [(table, watched.run.identity) for table, watched in zip(self._pairs[place], (a, b), strict=True)]
         sign = signer_of(runs, self._scorer, self._suite.signed, **how, difference="b-a", correction=correction)
-        contrasts = sorted((c for c in self._found.contrasts[place].values() if c in tested), key=_rank)
+        rank = {"": 0, "operator": 1, "family": 2}  # all variants first, then operators, families and slices
+        contrasts = [c for c in self._found.contrasts[place].values() if c in tested]
+        contrasts.sort(key=lambda contrast: rank.get(contrast.set[0], 3))
         differences = [difference_of(c, tested[c], plan.level, sign(c.measure, c.label)) for c in contrasts]
         shown = sorted((d for d in differences if d.shown), key=lambda d: (not d.primary, d.p))
         clean = self._found.contrasts[place].get(("clean", ALL))
+        warnings = []
+        if samples := [sample for one in self._runs if (sample := getattr(one.run, "sample", None)) is not None]:
+            both, of = int(np.logical_and.reduce([sample.chosen for sample in samples]).sum()), samples[0].of
+            warnings = [f"Compared on {both:,} of {of:,} examples, a random sample: those that all runs asked."]
         return Comparison(
             score=self._scorer.name if self._scorer else "none",
             task=self._suite.task.name,
@@ -193,19 +207,11 @@ class _Baseline:
             sanity=[*self._signs(a, 0, "A", clean), *self._signs(b, 1, letter(place + 1), clean)],
             failed={"a": a.failed, "b": b.failed},
             incomplete=bool(gates) and any(self._too_many(watched) for watched in (a, b)),
-            warnings=[*self._sampled(), *self._missing("A", a), *self._missing(letter(place + 1), b), *self._warnings],
+            warnings=[*warnings, *self._missing("A", a), *self._missing(letter(place + 1), b), *self._warnings],
         ).of_runs(a.run, b.run, plan)
 
     def _too_many(self, watched: _Watched) -> bool:
         return self._plan.missing == "leave" and watched.failed > self._asked.allow_missing * watched.items
-
-    def _sampled(self) -> list[str]:
-        """That not all examples of the suite are compared, as a run asked but some of them."""
-        samples = [sample for one in self._runs if (sample := getattr(one.run, "sample", None)) is not None]
-        if not samples:
-            return []
-        both = int(np.logical_and.reduce([sample.chosen for sample in samples]).sum())
-        return [f"Compared on {both:,} of {samples[0].of:,} examples, a random sample: those that all runs asked."]
 
     def _missing(self, name: str, watched: _Watched) -> list[str]:
         if not watched.failed:
@@ -246,41 +252,6 @@ def _as_measured(plan: MeasurePlan, given: Sequence[AnyRun]) -> MeasurePlan:
         if getattr(plan, name) is None and len(found) == 1 and len(results) == len(given):
             plan = replace(plan, **{name: found.pop()})
     return plan
-
-
-def _main_score(given: Sequence[AnyRun]) -> list[str] | None:
-    """The score that results were measured with."""
-    mains = {results.score for results in given if isinstance(results, Results) and results.score in scorers}
-    if len(mains) > 1:
-        raise UsageError(
-            f"The results have different main scores ({', '.join(sorted(mains))}). Choose one: {option('scores')}."
-        )
-    return list(mains) or None
-
-
-def _rank(contrast: Contrast) -> int:
-    """All variants first, then operators, families and slices."""
-    return {"": 0, "operator": 1, "family": 2}.get(contrast.set[0], 3)
-
-
-def _known(contrasts: Mapping[Place, Contrast]) -> Known:
-    known: dict[str, dict[str, None]] = {"operator": {}, "family": {}}
-    for _, (kind, name) in contrasts:
-        if kind:
-            known.setdefault(kind, {})[name] = None
-    return known
-
-
-def _listed(table: RunTable, contrasts: Mapping[Place, Contrast]) -> list[Place]:
-    """The places that are shown and tested. One operator is all there is, and a family of one is its operator."""
-    operators, families = ({kind[i] for kind in table.kinds} for i in (1, 3))
-    large = {family for family in families if len({kind[1] for kind in table.kinds if kind[3] == family}) > 1}
-    shown = {"operator": operators if len(operators) > 1 else (), "family": large if len(families) > 1 else ()}
-    return [
-        (measure, (kind, name))
-        for measure, (kind, name) in contrasts
-        if kind not in shown or (name in shown[kind] and measure != "clean")
-    ]
 
 
 def refuse_other_suite(runs: Sequence[Runlike]) -> None:
