@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks._measure import ROOT, Row, show
-from unswayed.stats.two_way import Cells, row_means
+from unswayed.stats.two_way import SeenCells, row_means
 
 SHARE = 0.05
 QUANTILES = {"5%": 0.05, "50%": 0.5, "95%": 0.95}
@@ -49,7 +49,7 @@ WORLDS: dict[str, Callable[[Rng], Array]] = {
 }
 
 
-def asked(whole: Array, share: float, rng: Rng) -> Cells:
+def asked(whole: Array, share: float, rng: Rng) -> SeenCells:
     """The cells that `share` leaves: each example with one of each so many prompts, and with the last, one's own."""
     prompts, examples = whole.shape[0] - 1, whole.shape[1]
     every = max(1, round(1 / share))
@@ -60,10 +60,10 @@ def asked(whole: Array, share: float, rng: Rng) -> Cells:
         inside = chosen < prompts
         seen[chosen[inside], np.flatnonzero(inside)] = True
     row, column = np.nonzero(seen)
-    return Cells(row, column, whole[seen], (whole.shape[0], examples))
+    return SeenCells(row, column, whole[seen], (whole.shape[0], examples))
 
 
-def rasch(cells: Cells) -> Array:
+def rasch(cells: SeenCells) -> Array:
     """Each row's mean by a logistic regression on rows and columns; cells that were asked stay."""
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
