@@ -12,10 +12,10 @@ from packaging.requirements import Requirement
 
 from unswayed.base.project import DISTRIBUTION, REPOSITORY, extra_requirements, install_line, repository_registered
 from unswayed.report.ci import write_first_check
-from unswayed.storage.old_edition import OLD_NAME, old_file_hint
+from unswayed.storage.untrusted_files import OLD_NAME, old_file_hint
 
 ROOT = Path(__file__).parents[2]
-MAY_SAY_IT = {"CHANGELOG.md", "NOTICE", "src/unswayed/storage/old_edition.py"}
+MAY_SAY_IT = {"CHANGELOG.md", "NOTICE", "src/unswayed/storage.untrusted_files.py"}
 
 
 def tracked() -> list[Path]:

@@ -23,9 +23,8 @@ from unswayed.score import Comparing, comparing_for, judge_used
 from unswayed.storage.answers import AnswerStore, Asked, MemoryStores, Place
 from unswayed.storage.files import as_path, unwritable, write_atomically, write_inside
 from unswayed.storage.keys import Keyer
-from unswayed.storage.old_edition import refuse_old_edition
 from unswayed.storage.suite import Suite, changed_texts
-from unswayed.storage.untrusted_files import read_bounded
+from unswayed.storage.untrusted_files import read_bounded, refuse_old_edition
 from unswayed.systems.system import Prices
 from unswayed.systems.template import PROMPT, shown_template, texts_of
 

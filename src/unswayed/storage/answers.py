@@ -390,7 +390,15 @@ class AnswerStore:
         if not keys:
             return
         self._buffer.seal()
-        if self._index_rows():
+        if not self._alone:
+            self._flush()
+        # Of a store that only this process writes to, rows of which it looks nothing up are never read again.
+        if not self._alone or self._indexed < self._last:
+            rows = self._db.execute("SELECT id, keys FROM batches WHERE id > ? ORDER BY id", (self._indexed,))
+            while new := rows.fetchmany(_ROWS_A_READ):
+                self._index_some(*zip(*new, strict=True))
+        self._index_waiting()
+        if self._indexed > 0:
             found = self._index.find(keys)
             numbers = list(found)
             if numbers and numbers[-1] > self._last:
@@ -401,20 +409,6 @@ class AnswerStore:
                 query = f"SELECT id, {columns} FROM batches WHERE id IN ({marks}) ORDER BY id"  # noqa: S608 - ours
                 for number, *row in self._db.execute(query, part):
                     yield found[number], *row
-
-    def _index_rows(self) -> bool:
-        """Adds to the index the rows that it lacks; is there any row at all?
-
-        Of a store that only this process writes to, rows of which it looks nothing up are never read again.
-        """
-        if not self._alone:
-            self._flush()
-        if not self._alone or self._indexed < self._last:
-            rows = self._db.execute("SELECT id, keys FROM batches WHERE id > ? ORDER BY id", (self._indexed,))
-            while new := rows.fetchmany(_ROWS_A_READ):
-                self._index_some(*zip(*new, strict=True))
-        self._index_waiting()
-        return self._indexed > 0
 
     def _index_waiting(self) -> None:
         """Adds the rows that wait in the buffer, by the numbers that SQLite will give them."""

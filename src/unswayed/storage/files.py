@@ -14,7 +14,7 @@ from glob import escape
 from pathlib import Path
 from secrets import token_hex
 from tempfile import mkdtemp
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -132,7 +132,18 @@ def growing_folder(path: Path, what: str, refuse: Callable[[], None]) -> Iterato
             yield partial
             refuse()
             with unwritable(path, what):
-                _put_in_place(partial, path)
+                # Where the system can, the two change places in one step, so that there is never none. What stood there
+                # has the partial name then, and goes with it.
+                rename: Any = None
+                with suppress(AttributeError, OSError):
+                    rename = ctypes.CDLL(None).renameat2 if path.exists() else None
+                one, other = os.fsencode(partial), os.fsencode(path)
+                if rename is None or rename(_HERE, one, _HERE, other, _EXCHANGE) != 0:
+                    old = _beside(path)
+                    if path.exists():
+                        path.rename(old)
+                    partial.rename(path)
+                    shutil.rmtree(old, ignore_errors=True)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
@@ -163,18 +174,17 @@ def free(folder: Path) -> bool:
 
 def refuse_foreign(folder: Path, what: str, files: Collection[str]) -> None:
     """Raises where a folder holds anything but these files, so that nothing is replaced that unswayed did not write."""
-    foreign = next((f for f in sorted(folder.rglob("*")) if _is_foreign(f, folder, files)), None)
-    if foreign is not None:
-        raise UsageError(
-            f"{folder} holds {what}, but also {foreign.relative_to(folder)}, which unswayed did not write. "
-            f"Move it away, or choose another folder with {option('o', 'to')}."
-        )
-
-
-def _is_foreign(file: Path, folder: Path, files: Collection[str]) -> bool:
-    if file.is_dir() and not file.is_symlink():
-        return not any(f.startswith(f"{file.relative_to(folder).as_posix()}/") for f in files)
-    return file.is_symlink() or file.relative_to(folder).as_posix() not in files
+    for file in sorted(folder.rglob("*")):
+        name = file.relative_to(folder).as_posix()
+        if file.is_dir() and not file.is_symlink():
+            own = any(f.startswith(f"{name}/") for f in files)
+        else:
+            own = name in files and not file.is_symlink()
+        if not own:
+            raise UsageError(
+                f"{folder} holds {what}, but also {file.relative_to(folder)}, which unswayed did not write. "
+                f"Move it away, or choose another folder with {option('o', 'to')}."
+            )
 
 
 @contextmanager
@@ -239,25 +249,3 @@ def _remove(left: Path) -> None:
     for end in ("", "-wal", "-shm", "-journal"):
         with suppress(OSError):
             left.with_name(left.name + end).unlink(missing_ok=True)
-
-
-def _put_in_place(partial: Path, path: Path) -> None:
-    """Moves a folder that was written beside its place to it; one that stands there goes.
-
-    Where the system can, the two change places in one step, so that there is never none.
-    """
-    if path.exists() and _exchanged(partial, path):
-        return  # what stood there has the partial name now, and goes with it
-    old = _beside(path)
-    if path.exists():
-        path.rename(old)
-    partial.rename(path)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _exchanged(one: Path, other: Path) -> bool:
-    try:
-        rename = ctypes.CDLL(None).renameat2
-    except (AttributeError, OSError):
-        return False
-    return bool(rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0)

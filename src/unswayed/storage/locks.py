@@ -46,11 +46,14 @@ class Lock:
             try:
                 taken = take(descriptor)
                 if taken is False:
-                    raise InUse(
-                        f"Another process is writing to {place}{_holder(file)}. Wait for it, or use another folder."
-                    )
-                if _is_at(descriptor, file):  # or else its last holder removed it meanwhile
-                    break
+                    holder = ""
+                    with suppress(OSError):
+                        said = file.read_bytes()[:300].decode(errors="replace").strip()
+                        holder = f" ({said})" if said.isprintable() and said else ""
+                    raise InUse(f"Another process is writing to {place}{holder}. Wait for it, or use another folder.")
+                with suppress(FileNotFoundError):
+                    if os.path.samestat(os.fstat(descriptor), os.stat(file)):  # or its last holder removed it meanwhile
+                        break
             except BaseException:
                 os.close(descriptor)
                 raise
@@ -99,17 +102,3 @@ def take(descriptor: int) -> bool | None:
     except OSError:  # a network file system that was mounted without them
         return None
     return True
-
-
-def _is_at(descriptor: int, file: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(file))
-    except FileNotFoundError:
-        return False
-
-
-def _holder(file: Path) -> str:
-    with suppress(OSError):
-        said = file.read_bytes()[:300].decode(errors="replace").strip()
-        return f" ({said})" if said.isprintable() and said else ""
-    return ""
