@@ -54,28 +54,15 @@ def asker_of(system: System, suite: Suite, asking: Asking) -> Asker:
     task, labels = suite.task, set(suite.manifest.labels) if suite.manifest.labels else None
 
     def problem(value: Json, inputs: Inputs) -> str | None:
-        return task.output_problem(value, inputs) or _label_problem(value, task, labels)
+        found = task.output_problem(value, inputs)
+        if found or labels is None or (label := task.label(value)) is None or label in labels:
+            return found
+        return f"the label {label!r} is not in the set: {', '.join(sorted(labels))}"
 
     # Most tasks read outputs as they are, and some have nothing to say against any: then nothing is called for each.
     reads = type(task).read is not Task.read
     checks = labels is not None or type(task).output_problem is not Task.output_problem
     return Asker(system, asking, problem if checks else None, read=task.read if reads else None)
-
-
-def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | None:
-    label = task.label(value) if labels is not None else None
-    if labels is None or label is None or label in labels:
-        return None
-    return f"the label {label!r} is not in the set: {', '.join(sorted(labels))}"
-
-
-def shared_rate(asking: Asking, engine: Engine) -> Asking:
-    """For each of the engine's workers, its share of the requests a second."""
-    if asking.rate is None:
-        return asking
-    if engine.workers is None:
-        raise UsageError(f"{option('rate')} is shared out among the workers. Set how many: {option('workers')}.")
-    return msgspec.structs.replace(asking, rate=asking.rate / engine.workers)
 
 
 def placed_options(engine: Engine, options: dict[str, Json]) -> dict[str, Json]:
@@ -86,16 +73,6 @@ def placed_options(engine: Engine, options: dict[str, Json]) -> dict[str, Json]:
     if engine.name == "local" or options.get("device", "auto") != "auto":
         return options
     return {**options, "device": "cuda" if engine.gpus else "cpu"}
-
-
-def reference_of(system: System) -> tuple[str, dict[str, Json]]:
-    """What opens the same system in another process."""
-    if system.reference is None:
-        raise UsageError(
-            f"{system.name or type(system).__name__} can't be opened in worker processes: it was made in this one. "
-            f"Name it, as in module:function, a saved model's folder, cmd:COMMAND or a URL, or use one worker."
-        )
-    return system.reference
 
 
 def require_prompt(suite: Suite, system: System) -> None:

@@ -128,16 +128,10 @@ class Block:
 
 def _only_used(name: str, values: list[Any], **columns: Ints) -> dict[str, Any]:
     """Columns of numbers in a list, and the list, without what no number stands for."""
-    used, place = used_numbers(np.concatenate(list(columns.values())), len(values))
-    kept = [values[number] for number in used.tolist()]
+    there = np.zeros(len(values), dtype=bool)
+    there[np.concatenate(list(columns.values()))] = True
+    kept, place = list(compress(values, there.tolist())), np.cumsum(there) - 1
     return {name: kept, **{column: place[numbers] for column, numbers in columns.items()}}
-
-
-def used_numbers(numbers: Ints, size: int) -> tuple[Ints, Ints]:
-    """Which numbers below `size` there are, in ascending order, and the place of each number there."""
-    there = np.zeros(size, dtype=bool)
-    there[numbers] = True
-    return np.flatnonzero(there), np.cumsum(there) - 1
 
 
 def first_of_each(numbers: Ints, size: int) -> tuple[Ints, Ints]:
@@ -199,11 +193,12 @@ def _block(items: list[Answered]) -> Block:
         own[of] if inputs == examples[of].inputs else tuple(inputs.values())
         for inputs, of in zip(varied, owner, strict=True)
     ]
+    digests = [blake2b(canonical(e.inputs), digest_size=8).digest() for e in examples]
     return Block(
         rows=[e.row for e in examples],
         ids=[e.id for e in examples],
         inputs=[e.inputs for e in examples],
-        digest=np.frombuffer(b"".join([_digest(e.inputs) for e in examples]), dtype=np.uint64),
+        digest=np.frombuffer(b"".join(digests), dtype=np.uint64),
         group=group,
         clean_gold=gold[:n],
         clean_out=out[:n],
@@ -219,10 +214,6 @@ def _block(items: list[Answered]) -> Block:
         golds=[by_key[key] for key in distinct],
         outputs=list(by_id.values()),
     )
-
-
-def _digest(inputs: Inputs) -> bytes:
-    return blake2b(canonical(inputs), digest_size=8).digest()
 
 
 def _known(gold: Json) -> Any:

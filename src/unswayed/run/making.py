@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -256,7 +256,7 @@ def _write(
 ) -> Suite:
     unchanged: Counter[str] = Counter()
     with (
-        ExampleSpool(source.examples, to, variation.at_once) as spool,
+        closing(ExampleSpool(source.examples, to, variation.at_once)) as spool,
         encoding_on(engine, spool.next_lines, variation, unchanged) as encoding,
     ):
         return write_pieces(to, manifest, lambda: spool.read(encoding.go_on), encoding.pieces, overwrite, unchanged)

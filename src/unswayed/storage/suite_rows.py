@@ -26,7 +26,7 @@ def example_columns(examples: Iterable[Example], hashed: Hashed) -> Iterator[lis
             raise DataError(f"example {e.id!r} has row {e.row} after row {before}; rows must ascend")
         last = rows[-1]
         texts = (json_texts([getattr(e, name) for e in some]) for name in ("inputs", "gold", "groups"))
-        columns = [rows, [e.id for e in some], *texts]
+        columns: list[list[Any]] = [rows, [e.id for e in some], *texts]
         hashed(canonical_each(zip(*columns, strict=True)))
         yield columns
 

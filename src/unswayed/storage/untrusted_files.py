@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import blake2b, file_digest
 from importlib.util import find_spec
+from io import BufferedReader
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -34,7 +35,7 @@ _hashes: dict[_Stamp, str] = {}
 _written: set[_Stamp] = set()  # by this process, which knows what is in them
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """The open file. A device, a pipe or a folder raises StoredFileError at once; a missing file, OSError."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags)  # a pipe without a writer would hang without O_NONBLOCK
