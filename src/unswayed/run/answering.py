@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, takewhile
 
 import msgspec
 
@@ -14,7 +12,7 @@ from unswayed.base.task import Task
 from unswayed.base.values import Inputs, Json, Output
 from unswayed.run.order import Order, seed_of
 from unswayed.run.plan import Engine
-from unswayed.run.workers import Pool, WorkerCrash
+from unswayed.run.workers import Pool, WorkerCrash, results_in_order
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.keys import Key, Keyer
 from unswayed.storage.suite import Manifest, Suite
@@ -113,23 +111,13 @@ def stored_canaries(suite: Suite, order: Order, system: System, store: AnswerSto
 
 def ask_again(pool: Pool, size: int, give_up: int, store: AnswerStore, inputs: list[Inputs]) -> list[Output]:
     """An output for each, none of which is stored. Gives up where as many as that fail and none is answered."""
-    batches = deque(inputs[at : at + size] for at in range(0, len(inputs), size))
-    outputs: list[Sequence[Output]] = [[Output(error="not asked")] * len(batch) for batch in batches]
-    place, failed, answered = 0, 0, False
-    waiting: dict[int, int] = {}
-    while batches or waiting:
-        while batches and pool.room:
-            waiting[pool.give(batches.popleft())] = place
-            place += 1
-        number, result = pool.take()
-        at = waiting.pop(number)
+    outputs: list[Output] = []
+    batches = (inputs[at : at + size] for at in range(0, len(inputs), size))
+    due = takewhile(lambda _: len(outputs) < give_up or any(output.ok for output in outputs), batches)
+    for batch, result in results_in_order(pool, due):
         if isinstance(result, WorkerCrash):
-            outputs[at] = [Output(None, f"the worker died: {result.reason}")] * len(outputs[at])
+            outputs.extend([Output(None, f"the worker died: {result.reason}")] * len(batch))
         else:
             store.use(result.used)
-            outputs[at] = result.outputs
-        failed += sum(not output.ok for output in outputs[at])
-        answered = answered or any(output.ok for output in outputs[at])
-        if failed >= give_up and not answered:
-            batches.clear()
-    return [output for part in outputs for output in part]
+            outputs.extend(result.outputs)
+    return outputs + [Output(error="not asked")] * (len(inputs) - len(outputs))

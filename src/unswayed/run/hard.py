@@ -19,8 +19,7 @@ import numpy as np
 
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.seeds import Seeds
-from unswayed.base.task import Task
-from unswayed.base.values import Example, Inputs, Json, Output, Variant
+from unswayed.base.values import Example, Output, Variant
 from unswayed.run.engine import start_run
 from unswayed.run.plan import Plan, SystemPlan
 from unswayed.run.record import Run
@@ -119,7 +118,15 @@ def _badness(
     outputs = [output.value for _, _, _, output in candidates]
     golds = [variant.gold for _, _, variant, _ in candidates]
     inputs = [example.inputs for example, *_ in candidates]
-    scores = [_scores(scorer, outputs, golds, inputs, comparing.task) for scorer in judged]
+    task, scores = comparing.task, list[list[float]]()
+    for scorer in judged:  # the best where none is due or defined
+        due = [i for i, gold in enumerate(golds) if gold is not None and scorer.gold_key(gold, task) is not None]
+        best = scorer.bounds[1]
+        column = np.full(len(golds), best)
+        if due:
+            rows = scorer.stats([outputs[i] for i in due], [due_of(scorer, golds[i], inputs[i]) for i in due], task)
+            column[due] = np.nan_to_num(scorer.aggregate(rows), nan=best)
+        scores.append(column.tolist())
     bad: list[Badness] = []
     for i, (example, clean, variant, output) in enumerate(candidates):
         main, *others = [-column[i] for column in scores] or [0.0]
@@ -129,14 +136,3 @@ def _badness(
         wrong_tags = sum(a != b for a, b in zip(said, true, strict=False)) if said and true else 0
         bad.append((main, losses[i], wrong_tags, *others, float(flipped)))
     return bad
-
-
-def _scores(scorer: Scorer, outputs: list[Json], golds: list[Json], inputs: list[Inputs], task: Task) -> list[float]:
-    """Each item's score, the best where none is due or defined."""
-    due = [i for i, gold in enumerate(golds) if gold is not None and scorer.gold_key(gold, task) is not None]
-    best = scorer.bounds[1]
-    scores = np.full(len(golds), best)
-    if due:
-        rows = scorer.stats([outputs[i] for i in due], [due_of(scorer, golds[i], inputs[i]) for i in due], task)
-        scores[due] = np.nan_to_num(scorer.aggregate(rows), nan=best)
-    return [float(score) for score in scores]

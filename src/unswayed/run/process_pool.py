@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from multiprocessing import connection
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
-from typing import Any, NamedTuple
+from typing import Any
 
 from unswayed.base.errors import SystemBroken, UnswayedError, UsageError
 from unswayed.base.gc_pause import collect_no_more, collect_seldom
@@ -40,12 +40,6 @@ class Ticket:
     block: Any
     suspect: bool = False
     deaths: int = 0
-
-
-class WorkerExit(NamedTuple):
-    """What is heard of a worker that died."""
-
-    reason: str
 
 
 @dataclass(eq=False)
@@ -151,7 +145,7 @@ class WorkerPool(Pool):
     def _handle(self, worker: Worker, number: int, said: Any) -> None:
         if worker not in self._workers:
             return  # the last words of one that was given up
-        if isinstance(said, WorkerExit):
+        if isinstance(said, WorkerCrash):
             self._workers.remove(worker)
             worker.end()
             if not worker.ready:
@@ -248,7 +242,7 @@ class _Process(Worker):
             with suppress(subprocess.TimeoutExpired):
                 code = self._process.wait(_GRACE)
                 reason = f"it was ended by {signal.Signals(-code).name}" if code < 0 else f"it ended with code {code}"
-            return READY, WorkerExit(reason)
+            return READY, WorkerCrash(reason)
         return number, result
 
     def leave(self) -> None:

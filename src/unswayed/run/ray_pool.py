@@ -13,8 +13,8 @@ from typing import Any
 from unswayed.base.errors import MissingExtra, UnswayedError, UsageError
 from unswayed.base.gc_pause import collect_seldom
 from unswayed.base.registry import VERSION
-from unswayed.run.process_pool import READY, Ticket, Worker, WorkerExit, WorkerPool
-from unswayed.run.workers import Job, Raised, Work, do_block
+from unswayed.run.process_pool import READY, Ticket, Worker, WorkerPool
+from unswayed.run.workers import Job, Raised, Work, WorkerCrash, do_block
 
 _GRACE = 2.0  # seconds in which actors may let go of what they hold
 _TRIES = 3  # to start a session
@@ -55,7 +55,7 @@ class RayPool(WorkerPool):
             try:
                 said = self._ray.get(ref)
             except self._ray.exceptions.RayError as error:  # the actor or its node died, or its result did with them
-                said = WorkerExit(f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
+                said = WorkerCrash(f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
             heard.append((*self._under_way_at.pop(ref), said))
         return heard
 

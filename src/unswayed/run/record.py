@@ -194,20 +194,18 @@ class Run:
     def _columns(self, only_flips: bool = False, most: int | None = None) -> dict[str, list[Any]]:
         rows: list[tuple[Any, ...]] = []
         comparing = self._comparing
-        items = comparing.watch(self.items())
-        known = ((example, clean, comparing.answer(clean), varied) for example, clean, varied in items)
-        pairs = ((*before, *answered) for *before, varied in known for answered in varied)
-        for example, clean, answer, variant, output in pairs:
-            if most is not None and len(rows) == most:
-                break
-            flip = comparing.flip(example.row, answer, comparing.varied(example, variant, output))
-            if flip == 1 or not only_flips:
+        for example, clean, varied in comparing.watch(self.items()):
+            answer = comparing.answer(clean)
+            for variant, output in varied:
+                flip = comparing.flip(example.row, answer, comparing.varied(example, variant, output))
+                if flip != 1 and only_flips:
+                    continue
                 before, after = changed_texts(*self.shown(example.inputs, variant.inputs))
-                rows.append((
-                    example.id, variant.source, variant.draw, before, after, variant.note, clean.value, output.value,
-                    variant.gold, output.error, None if flip < 0 else flip == 1,
-                ))  # fmt: skip
-        return {name: [row[i] for row in rows] for i, name in enumerate(_COLUMNS)}
+                rows.append((example.id, variant.source, variant.draw, before, after, variant.note, clean.value,
+                             output.value, variant.gold, output.error, None if flip < 0 else flip == 1))  # fmt: skip
+            if most is not None and len(rows) >= most:
+                break
+        return {name: [row[i] for row in rows[:most]] for i, name in enumerate(_COLUMNS)}
 
     def shown(self, before: Inputs, after: Inputs) -> tuple[Inputs, Inputs]:
         """An example's inputs and a variant's for people to read: where the prompt differs, both have the whole one."""

@@ -33,7 +33,7 @@ class Job(Protocol):
 
 
 class WorkerCrash(NamedTuple):
-    """Stands for the result of a block under which worker after worker died."""
+    """What is heard of a worker that died; it stands for the result of a block under which worker after worker did."""
 
     reason: str
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import isqrt
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from unswayed.base.errors import StoredFileError
 from unswayed.base.secrets import masked, without_known_bytes
 from unswayed.base.values import BatchOutputs, Output
 from unswayed.storage.keys import KEY_BYTES, Key
@@ -160,6 +162,11 @@ def masked_output(output: Output) -> Output:
     content = msgspec.json.encode(output.value)
     stored = without_known_bytes(content)
     return output if stored == content else msgspec.structs.replace(output, value=msgspec.json.decode(stored))
+
+
+def damaged_store(file: Path, error: Exception) -> StoredFileError:
+    """The error of a store that holds what no store writes."""
+    return StoredFileError(f"{file}: the store is damaged or not a store ({error}). Run again into another folder.")
 
 
 def key_places(keys: bytes, wanted: Sequence[Key]) -> Iterator[tuple[Key, int]]:
@@ -348,7 +355,7 @@ class _DistinctAnswers(dict[bytes | str, int]):
             error = stored if isinstance(stored, str) else None
             self.answers.append(Output(None if error is not None else msgspec.json.decode(stored), error))
         except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as damage:
-            raise self._store.damage(damage) from damage
+            raise damaged_store(self._store.file, damage) from damage
         self.size += len(stored)
         self[stored] = len(self.answers)
         return len(self.answers)

@@ -25,29 +25,20 @@ ROWS_AT_ONCE = 2_048  # read together; a file of kilobytes may hold the same meg
 Row = Sequence[Any]
 
 
-def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> int:
-    """Writes rows of `int` and `str` columns; returns how many. Memory holds one batch, however many rows."""
-    return write_columns(path, columns, ([list(c) for c in zip(*block, strict=True)] for block in blocks(rows)))
+def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
+    """Writes rows of `int` and `str` columns. Memory holds one batch, however many rows."""
+    write_columns(path, columns, ([list(c) for c in zip(*block, strict=True)] for block in blocks(rows)))
 
 
-def write_columns(path: Path, columns: Mapping[str, str], pieces: Iterable[list[list[Any]]]) -> int:
+def write_columns(path: Path, columns: Mapping[str, str], pieces: Iterable[list[list[Any]]]) -> None:
     """The same for rows that come as the columns of a batch at once."""
     from arro3.core import Array, RecordBatch, Schema
 
     kinds = _kinds()
     schema = Schema([field(name, kinds[kind]) for name, kind in columns.items()])
     types = [kinds[kind] for kind in columns.values()]
-    count = 0
-
-    def batches() -> Iterator[Any]:
-        nonlocal count
-        for piece in pieces:
-            count += len(piece[0])
-            arrays = [Array(column, t) for column, t in zip(piece, types, strict=True)]
-            yield RecordBatch.from_arrays(arrays, schema=schema)
-
-    write_batches(path, schema, batches())
-    return count
+    columns_of = ([Array(column, t) for column, t in zip(piece, types, strict=True)] for piece in pieces)
+    write_batches(path, schema, (RecordBatch.from_arrays(arrays, schema=schema) for arrays in columns_of))
 
 
 def joined_columns(pieces: Iterable[list[list[Any]]]) -> Iterator[list[list[Any]]]:

@@ -40,11 +40,7 @@ class Guarded(sqlite3.Connection):
         self.looks = 0
         return super().executemany(sql, values)
 
-    def guard(self, size: int) -> None:
-        self.most = _LOOKS_AT_LEAST + size * _OPCODES_A_BYTE // _OPCODES
-        self.set_progress_handler(self._look, _OPCODES)
-
-    def _look(self) -> bool:
+    def look(self) -> bool:
         self.looks += 1  # a signal's exception can only come up here, and SQLite tells it as "interrupted"
         return self.looks > self.most
 
@@ -68,7 +64,8 @@ def connect(
     try:
         if autocommit:
             db.isolation_level = None
-        db.guard(size)
+        db.most = _LOOKS_AT_LEAST + size * _OPCODES_A_BYTE // _OPCODES
+        db.set_progress_handler(db.look, _OPCODES)
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
         db.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         for pragma in ("trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0"):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from unswayed.base.errors import StoredFileError, UnknownName, UsageError, option
 from unswayed.base.ids import canonical, canonical_each, content_id, decode, file_hash
@@ -173,7 +174,7 @@ class Suite:
         """Copies the suite to folder `to`, for example one that was made in a temporary folder."""
         to = as_path(to, "to")
         if self._tables is not None:
-            _write(to, self.manifest, self._tables, overwrite)
+            _write(to, lambda hashes: replace(self.manifest, hashes=hashes), self._tables, overwrite)
             return Suite(to)
         assert self.path is not None
         with (
@@ -385,7 +386,7 @@ def write_pieces(
 
     def whole_manifest(hashes: dict[str, str]) -> Manifest:
         """The manifest with what is known once the last variant was written."""
-        return msgspec.structs.replace(
+        return replace(
             manifest, **counts, content=content.hexdigest(), hashes=hashes, unchanged=dict(unchanged or {}),
             ties=ties and ties(), languages=dict(spoken.most_common()),
         )  # fmt: skip
@@ -411,15 +412,15 @@ def write_pieces(
 
 
 def _write(
-    path: Path, manifest: Manifest | Callable[[dict[str, str]], Manifest],
-    tables: Mapping[str, Iterable[list[list[Any]]]], overwrite: bool = False,
+    path: Path, manifest: Callable[[dict[str, str]], Manifest], tables: Mapping[str, Iterable[list[list[Any]]]],
+    overwrite: bool = False,
 ) -> Manifest:  # fmt: skip
-    """Writes the files of a suite from batches of columns; its manifest may depend on what was written."""
+    """Writes the files of a suite from batches of columns; `manifest` is called with their hashes."""
     with growing_folder(path, "the suite", lambda: refuse_existing(path, overwrite)) as partial:
         for name, columns in _COLUMNS.items():
             write_columns(partial / name, columns, tables[name.removesuffix(".parquet")])
         hashes = {name: file_hash(partial / name) for name in _COLUMNS}
-        made = msgspec.structs.replace(manifest, hashes=hashes) if isinstance(manifest, Manifest) else manifest(hashes)
+        made = manifest(hashes)
         with unwritable(path, "the suite"):
             _write_manifest(partial, made)
     for name, expected in hashes.items():

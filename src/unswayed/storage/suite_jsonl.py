@@ -44,7 +44,29 @@ def import_suite(
             task=task or varied.name,
             language=language_tag(language) if language else identify(texts, rows=False).language,
         )
-    _check(file, examples, variants, manifest)
+    if manifest.task not in tasks:  # also module:Class: opening a file must not run somebody's code
+        raise DataError(str(UnknownName("task", manifest.task, tasks.names(), "unswayed list tasks")), file)
+    own_task = task_named(manifest.task)
+    by_id = {example.id: example for example in examples}
+    if len(by_id) < len(examples) or len({e.row for e in examples}) < len(examples):
+        raise DataError("two examples have the same id or row", file)
+    for example in examples:
+        problem = own_task.gold_problem(example) if example.gold is not None else None
+        if problem:
+            raise DataError(f"example {example.id!r}: {problem}", file)
+    odd = next((n for n in (*(e.row for e in examples), *(v.draw for v in variants)) if not 0 <= n < 1 << 63), None)
+    if odd is not None:
+        raise DataError(f"a row or draw is {odd}; they must be whole numbers from 0 on, below 2^63", file)
+    for variant in variants:
+        owner = by_id[variant.example_id]
+        if owner.row != variant.row:
+            raise DataError(
+                f"a variant is of {variant.example_id!r}, row {variant.row}, but that example has row {owner.row}", file
+            )
+        moved = Example(owner.row, owner.id, variant.inputs, variant.gold)
+        problem = own_task.gold_problem(moved) if variant.gold is not None else None
+        if problem:
+            raise DataError(f"the variant {variant.draw} of {owner.id!r} by {variant.source!r}: {problem}", file)
     variants.sort(key=lambda v: v.row)
     return write_suite(to, manifest, lambda: examples, lambda: variants, overwrite, manifest.unchanged)
 
@@ -91,29 +113,3 @@ def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
         raise DataError(f"the file can't be read ({error.strerror})", file) from error
     except StoredFileError as error:
         raise DataError(str(error).removeprefix(f"{file}: "), file) from error
-
-
-def _check(file: Path, examples: list[Example], variants: list[Variant], manifest: Manifest) -> None:
-    if manifest.task not in tasks:  # also module:Class: opening a file must not run somebody's code
-        raise DataError(str(UnknownName("task", manifest.task, tasks.names(), "unswayed list tasks")), file)
-    task = task_named(manifest.task)
-    by_id = {example.id: example for example in examples}
-    if len(by_id) < len(examples) or len({e.row for e in examples}) < len(examples):
-        raise DataError("two examples have the same id or row", file)
-    for example in examples:
-        problem = task.gold_problem(example) if example.gold is not None else None
-        if problem:
-            raise DataError(f"example {example.id!r}: {problem}", file)
-    odd = next((n for n in (*(e.row for e in examples), *(v.draw for v in variants)) if not 0 <= n < 1 << 63), None)
-    if odd is not None:
-        raise DataError(f"a row or draw is {odd}; they must be whole numbers from 0 on, below 2^63", file)
-    for variant in variants:
-        owner = by_id[variant.example_id]
-        if owner.row != variant.row:
-            raise DataError(
-                f"a variant is of {variant.example_id!r}, row {variant.row}, but that example has row {owner.row}", file
-            )
-        moved = Example(owner.row, owner.id, variant.inputs, variant.gold)
-        problem = task.gold_problem(moved) if variant.gold is not None else None
-        if problem:
-            raise DataError(f"the variant {variant.draw} of {owner.id!r} by {variant.source!r}: {problem}", file)

@@ -214,11 +214,3 @@ def refuse_old_edition(file: Path, content: bytes, remake: str) -> None:
             f"{file}: an unreleased edition of this package, which was called {OLD_NAME}, made this folder. This "
             f"edition can't read it. Make it again with `{remake}`, in another folder."
         )
-
-
-def old_file_hint(wanted: Path) -> str:
-    """For a missing file: where its old name is there, a sentence that says so. Otherwise nothing."""
-    old = wanted.with_name(wanted.name.replace("unswayed", OLD_NAME))
-    if old != wanted and old.exists():
-        return f" There is {old}, from when this package was called {OLD_NAME}: rename it to {wanted.name}."
-    return ""
