@@ -152,9 +152,8 @@ def _run(
             stopped = error
             if isinstance(error, KeyboardInterrupt):
                 store.commit()
-                stopped = Interrupted(
-                    f"Stopped. {engine.kept}{'; rerun to resume' if isinstance(place, Path) else ''}."
-                )
+                resume = "; rerun to resume" if isinstance(place, Path) else ""
+                stopped = Interrupted(f"Stopped. {engine.kept}{resume}.")
             if engine.manifest is not None and isinstance(place, MemoryStores):
                 with suppress(AttributeError):
                     stopped.partial = engine.open_run()  # type: ignore[attr-defined]
@@ -181,9 +180,8 @@ class _Engine:
         self.asked, self.until, self.spending = asked, until, spending
         self.order = Order(suite, asked.limit)
         whole = len(self.order.places) == suite.manifest.examples
-        requests = (
-            suite.manifest.examples * (1 + asked.repeats) + suite.manifest.variants
-        )  # also those that are the same
+        # Also those that are the same.
+        requests = suite.manifest.examples * (1 + asked.repeats) + suite.manifest.variants
         self.progress = Progress("asked", requests if whole else None)
         self.failed_in_a_row, self.failed = 0, 0
         self.again: deque[RequestBatch] = deque()  # each request of a batch under which workers died, by itself
@@ -234,10 +232,9 @@ class _Engine:
     def open_run(self, session: Asked | None = None) -> Run:
         """The run as it is by now."""
         assert self.manifest is not None
-        place = self.place
-        if isinstance(place, MemoryStores):
-            return Run.in_memory(self.manifest, self.suite, place, session)
-        return Run(place, session)
+        if isinstance(self.place, Path):
+            return Run(self.place, session)
+        return Run.in_memory(self.manifest, self.suite, self.place, session)
 
     def finish(self) -> None:
         self.store.commit()
@@ -406,10 +403,10 @@ class _Engine:
                 self.failed_in_a_row = 0 if output.error is None else self.failed_in_a_row + 1
         if self.failed_in_a_row >= self.asked.asking.give_up:
             self.store.commit()
+            last = str(answers.outputs[-1].error).rstrip(" .")
             raise SystemBroken(
-                f"{self.system.name} failed on {self.failed_in_a_row} items one after another. The last error: "
-                f"{str(answers.outputs[-1].error).rstrip(' .')}. Fix it, then rerun the same command. "
-                f"{self.kept}."
+                f"{self.system.name} failed on {self.failed_in_a_row} items one after another. The last error: {last}. "
+                f"Fix it, then rerun the same command. {self.kept}."
             )
 
     @property

@@ -66,8 +66,7 @@ class Order:
 
     def groups(self) -> Iterator[list[Inputs]]:
         """The requests of each example and its variants, in the order."""
-        for block in self.blocks():
-            yield from block
+        return chain.from_iterable(self.blocks())
 
     def blocks(self) -> Iterator[list[list[Inputs]]]:
         """The same, some examples at a time."""

@@ -151,15 +151,14 @@ class WorkerPool(Pool):
             if not worker.ready:
                 self._false_starts += 1
                 if self._false_starts > 2 * self.size:
-                    raise SystemBroken(
-                        f"Workers die before they have begun, {self._false_starts} so far: {said.reason}"
-                    )
+                    many = f"{self._false_starts} so far"
+                    raise SystemBroken(f"Workers die before they have begun, {many}: {said.reason}")
             alone = len(worker.tickets) == 1
             for ticket in worker.tickets.values():
                 ticket.suspect = True
                 ticket.deaths += alone
                 if ticket.deaths == _ALONE:
-                    self._done.append((ticket.number, WorkerCrash(said.reason)))
+                    self._done.append((ticket.number, said))
                 else:
                     self._suspects.append(ticket)
         elif isinstance(said, Raised):

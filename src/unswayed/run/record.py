@@ -16,7 +16,8 @@ import numpy.typing as npt
 from unswayed.base.errors import StoredFileError, UsageError, option
 from unswayed.base.ids import decode
 from unswayed.base.text import data_frame, html_table
-from unswayed.base.values import Example, Inputs, Json, Output, Variant
+from unswayed.base.values import Inputs, Json, Output, Variant
+from unswayed.run.block import Answered
 from unswayed.run.order import Order
 from unswayed.run.spending import CostEstimate, judge_cost
 from unswayed.score import Comparing, comparing_for, judge_used
@@ -37,7 +38,6 @@ _KEPT = (*_ASKED, "results.json")  # files of a run that its copy has
 _OWN = {*_ASKED, "outputs.sqlite-shm", "lock", "suite"}  # what a run that was stopped at once leaves
 _COLUMNS = ("example", "operator", "draw", "before", "after", "change", "answer_before", "answer_after", "gold",
             "error", "flipped")  # fmt: skip
-Answered = tuple[Example, Output, list[tuple[Variant, Output]]]  # an example and its variants, with what was answered
 NOT_ASKED = Output(error="not asked yet")
 
 
@@ -99,11 +99,11 @@ class Run:
 
     path: Path | None  # its folder; None in memory
     place: Place  # the folder, or what it has in memory for one
+    estimate: CostEstimate | None = None  # what it would cost, where that was told when it was made
     _plan: dict[str, dict[str, Json]] | None = None  # in memory
 
     def __init__(self, path: str | Path, session: Asked | None = None) -> None:
         self.path = self.place = as_path(path, "path")
-        self.estimate: CostEstimate | None = None  # what it would cost, where that was told when it was made
         self.session = session  # what was asked and used again, where this run was just made or continued
         file = self.path / "run.json"
         try:
@@ -129,8 +129,7 @@ class Run:
     def in_memory(cls, manifest: RunManifest, suite: Suite, place: MemoryStores, session: Asked | None = None) -> Run:
         """A run that is in no file."""
         run = cls.__new__(cls)
-        run.path, run.place, run.manifest, run.suite = None, place, manifest, suite
-        run.estimate, run.session = None, session
+        run.path, run.place, run.manifest, run.suite, run.session = None, place, manifest, suite, session
         return run
 
     @property

@@ -25,8 +25,13 @@ def example_columns(examples: Iterable[Example], hashed: Hashed) -> Iterator[lis
             e, before = next((e, row) for e, row in zip(some, (last, *rows), strict=False) if e.row <= row)
             raise DataError(f"example {e.id!r} has row {e.row} after row {before}; rows must ascend")
         last = rows[-1]
-        texts = (json_texts([getattr(e, name) for e in some]) for name in ("inputs", "gold", "groups"))
-        columns: list[list[Any]] = [rows, [e.id for e in some], *texts]
+        columns: list[list[Any]] = [
+            rows,
+            [e.id for e in some],
+            json_texts([e.inputs for e in some]),
+            json_texts([e.gold for e in some]),
+            json_texts([e.groups for e in some]),
+        ]
         hashed(canonical_each(zip(*columns, strict=True)))
         yield columns
 
