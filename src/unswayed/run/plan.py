@@ -80,10 +80,13 @@ class DataPlan(ReadOptions, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         doc("A field whose examples belong together, such as paragraph. Kept for `run`.", metavar="FIELD", column=True),
     ] = None
 
+    def kept_fields(self) -> tuple[str, ...]:
+        """The fields that a suite keeps of each example: its slices, and the cluster that it belongs to."""
+        return tuple(dict.fromkeys((*self.groups, *([] if self.cluster is None else [self.cluster]))))
+
     def reading(self, **changes: Any) -> ReadOptions:
-        """The same for readers, which keep the cluster, to which an example belongs, as they keep its slices."""
-        fields = [*self.groups, *([] if self.cluster is None else [self.cluster])]
-        return msgspec.structs.replace(self, groups=tuple(dict.fromkeys(fields)), **changes)
+        """The same for readers, which keep the cluster as they keep slices."""
+        return msgspec.structs.replace(self, groups=self.kept_fields(), **changes)
 
 
 class VaryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
