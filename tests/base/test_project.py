@@ -12,10 +12,10 @@ from packaging.requirements import Requirement
 
 from unswayed.base.project import DISTRIBUTION, REPOSITORY, extra_requirements, install_line, repository_registered
 from unswayed.report.ci import write_first_check
-from unswayed.storage.old_edition import OLD_NAME, old_file_hint
+from unswayed.storage.untrusted_files import OLD_NAME
 
 ROOT = Path(__file__).parents[2]
-MAY_SAY_IT = {"CHANGELOG.md", "NOTICE", "src/unswayed/storage/old_edition.py"}
+MAY_SAY_IT = {"CHANGELOG.md", "NOTICE", "src/unswayed/storage/untrusted_files.py"}
 
 
 def tracked() -> list[Path]:
@@ -89,9 +89,3 @@ def test_a_workflow_installs_from_the_address(host: str, file: str, tmp_path: Pa
 
 def test_an_address_that_nobody_registered_is_one_that_nobody_can_take() -> None:
     assert repository_registered() != REPOSITORY.startswith("https://git.example/")
-
-
-def test_a_file_under_its_old_name_is_named(tmp_path: Path) -> None:
-    assert old_file_hint(tmp_path / "unswayed.toml") == ""
-    (tmp_path / f"{OLD_NAME}.toml").write_text("")
-    assert "rename it to unswayed.toml" in old_file_hint(tmp_path / "unswayed.toml")

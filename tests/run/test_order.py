@@ -16,7 +16,7 @@ from unswayed.base.errors import Interrupted, NothingEvaluated
 from unswayed.base.values import Example, Inputs, Variant
 from unswayed.run import order as order_module
 from unswayed.run.engine import run_system
-from unswayed.run.order import Order, places_in_order
+from unswayed.run.order import Order
 from unswayed.run.plan import Engine
 from unswayed.run.record import Run
 from unswayed.storage import parquet
@@ -54,14 +54,14 @@ class Grades(System):
 
 
 def test_the_seed_and_the_id_alone_decide_the_order(tmp_path: Path) -> None:
-    order = places_in_order(suite_of(tmp_path / "one", 200))
+    order = Order(suite_of(tmp_path / "one", 200)).places
     assert sorted(order.tolist()) == list(range(200))
     assert abs(np.corrcoef(order, np.arange(200))[0, 1]) < 0.2
-    fewer = places_in_order(suite_of(tmp_path / "fewer", 100))
+    fewer = Order(suite_of(tmp_path / "fewer", 100)).places
     assert [i for i in order.tolist() if i < 100] == fewer.tolist()
-    assert places_in_order(suite_of(tmp_path / "seed", 200, seed=1)).tolist() != order.tolist()
+    assert Order(suite_of(tmp_path / "seed", 200, seed=1)).places.tolist() != order.tolist()
     none = suite_of(tmp_path / "none", 200, seed=None)
-    assert places_in_order(none).tolist() == order.tolist()
+    assert Order(none).places.tolist() == order.tolist()
 
 
 @pytest.mark.parametrize("limit", [20, None])
@@ -74,7 +74,7 @@ def test_groups_come_in_that_order_with_all_their_variants(
     monkeypatch.setattr(parquet, "ROWS_AT_ONCE", 7)  # so that the file is written several times
     suite = suite_of(tmp_path / "suite", 50)
     order = Order(suite, limit)
-    assert order.places.tolist() == places_in_order(suite)[:limit].tolist()
+    assert order.places.tolist() == Order(suite).places[:limit].tolist()
     known = {e.row: [e.inputs, *(v.inputs for v in variants)] for e, variants in suite.groups()}
     assert list(order.groups()) == [known[place] for place in order.places.tolist()]
 
@@ -110,7 +110,7 @@ def test_a_stopped_run_is_measured_on_complete_examples_the_first_in_the_order(t
     run = Run(tmp_path / "run")
     assert run.sample is not None
     assert run.sample.why == "stopped"
-    assert sorted(places_in_order(suite)[: run.sample.examples]) == np.flatnonzero(run.sample.chosen).tolist()
+    assert sorted(Order(suite).places[: run.sample.examples]) == np.flatnonzero(run.sample.chosen).tolist()
     assert run.sample.examples >= 0.7 * stop * 4 / 2 - 32  # two requests an example; a window is lost at most
     items = [item for item, due in zip(run.items(), run.sample.chosen, strict=True) if due]
     assert all(o.ok for _, clean, varied in items for o in (clean, *(o for _, o in varied)))
@@ -140,7 +140,7 @@ def test_workers_ask_in_the_same_order(at_work: Path) -> None:
     (at_work / "same.py").write_text("def predict(batch): return ['a' for _ in batch]\n")
     run = run_system(suite, "same:predict", at_work / "run", plan={"engine": Engine(workers=2), "run": {"limit": 10}})
     assert run.sample is not None
-    assert np.flatnonzero(run.sample.chosen).tolist() == sorted(places_in_order(suite)[:10])
+    assert np.flatnonzero(run.sample.chosen).tolist() == sorted(Order(suite).places[:10])
     assert unswayed.measure_run(run).clean.n == 10
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from unswayed.base.errors import InUse, StoredFileError, UsageError
 from unswayed.base.values import Example
-from unswayed.storage.files import growing_folder, replacing, write_atomically
-from unswayed.storage.locks import Lock
+from unswayed.storage.files import Lock, growing_folder, replacing, write_atomically
 from unswayed.storage.suite import Manifest, Suite, write_suite
 
 TEXT = Manifest(task="text", language="en")
@@ -179,7 +178,7 @@ def test_without_locks_it_works_and_says_so(
 
     left = tmp_path / ".s.partial-0123456789abcdef"
     left.mkdir()
-    monkeypatch.setattr("unswayed.storage.locks.fcntl.flock", none)
+    monkeypatch.setattr("unswayed.storage.files.fcntl.flock", none)
     suite(tmp_path / "s")
     assert "has no locks" in capsys.readouterr().err
     assert left.exists(), "whose it is can't be known"
@@ -195,7 +194,7 @@ def test_a_lock_is_not_put_where_a_link_leads(tmp_path: Path) -> None:
 
 def test_a_fork_does_not_hold_the_lock_of_its_parent(tmp_path: Path) -> None:
     script = (
-        "import os, sys, time\nfrom pathlib import Path\nfrom unswayed.storage.locks import Lock\n"
+        "import os, sys, time\nfrom pathlib import Path\nfrom unswayed.storage.files import Lock\n"
         "place = Path(sys.argv[1])\nlock = Lock(place / 'lock', place)\n"
         "if os.fork() == 0:\n    print('forked', flush=True)\ntime.sleep(60)\n"
     )

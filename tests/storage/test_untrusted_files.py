@@ -1,4 +1,5 @@
-"""A suite that this user verified is known again by the hashes of its files, and by nothing less."""
+"""A suite that this user verified is known again by the hashes of its files, and by nothing less; a folder of the first
+editions is named as such."""
 
 from __future__ import annotations
 
@@ -7,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+import unswayed
 from unswayed.base.errors import StoredFileError
 from unswayed.base.values import Example, Variant
 from unswayed.storage import suite as module, untrusted_files as outside
 from unswayed.storage.suite import Manifest, Suite, write_suite
+from unswayed.storage.untrusted_files import OLD_NAME
 
 
 @pytest.fixture(autouse=True)
@@ -92,3 +95,21 @@ def test_notes_stay_few(tmp_path, monkeypatch):
         outside.note_down(b"%d" % i)
         assert outside.is_noted(b"%d" % i)
         assert (tmp_path / "mine/unswayed/verified").stat().st_size <= 400
+
+
+@pytest.mark.parametrize(
+    ("file", "kind", "command"), [("manifest.json", "Suite", "unswayed vary"), ("run.json", "Run", "unswayed run")]
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_old_manifest_says_what_made_it(
+    file: str, kind: str, command: str, indent: int | None, tmp_path: Path
+) -> None:
+    (tmp_path / file).write_text(json.dumps({"format": 3, OLD_NAME: "0.1.0", "task": "classify"}, indent=indent))
+    with pytest.raises(StoredFileError, match=rf"called {OLD_NAME}, made this folder.*`{command}`"):
+        getattr(unswayed, kind)(tmp_path)
+
+
+def test_a_text_with_the_old_name_is_no_old_manifest(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps({"format": 3, "labels": [OLD_NAME]}))
+    with pytest.raises(StoredFileError, match="damaged"):
+        unswayed.Suite(tmp_path)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, takewhile
 
 import msgspec
 
@@ -14,7 +12,7 @@ from unswayed.base.task import Task
 from unswayed.base.values import Inputs, Json, Output
 from unswayed.run.order import Order, seed_of
 from unswayed.run.plan import Engine
-from unswayed.run.workers import Pool, WorkerCrash
+from unswayed.run.workers import Pool, WorkerCrash, results_in_order
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.keys import Key, Keyer
 from unswayed.storage.suite import Manifest, Suite
@@ -54,28 +52,15 @@ def asker_of(system: System, suite: Suite, asking: Asking) -> Asker:
     task, labels = suite.task, set(suite.manifest.labels) if suite.manifest.labels else None
 
     def problem(value: Json, inputs: Inputs) -> str | None:
-        return task.output_problem(value, inputs) or _label_problem(value, task, labels)
+        found = task.output_problem(value, inputs)
+        if found or labels is None or (label := task.label(value)) is None or label in labels:
+            return found
+        return f"the label {label!r} is not in the set: {', '.join(sorted(labels))}"
 
     # Most tasks read outputs as they are, and some have nothing to say against any: then nothing is called for each.
     reads = type(task).read is not Task.read
     checks = labels is not None or type(task).output_problem is not Task.output_problem
     return Asker(system, asking, problem if checks else None, read=task.read if reads else None)
-
-
-def _label_problem(value: Json, task: Task, labels: set[str] | None) -> str | None:
-    label = task.label(value) if labels is not None else None
-    if labels is None or label is None or label in labels:
-        return None
-    return f"the label {label!r} is not in the set: {', '.join(sorted(labels))}"
-
-
-def shared_rate(asking: Asking, engine: Engine) -> Asking:
-    """For each of the engine's workers, its share of the requests a second."""
-    if asking.rate is None:
-        return asking
-    if engine.workers is None:
-        raise UsageError(f"{option('rate')} is shared out among the workers. Set how many: {option('workers')}.")
-    return msgspec.structs.replace(asking, rate=asking.rate / engine.workers)
 
 
 def placed_options(engine: Engine, options: dict[str, Json]) -> dict[str, Json]:
@@ -86,16 +71,6 @@ def placed_options(engine: Engine, options: dict[str, Json]) -> dict[str, Json]:
     if engine.name == "local" or options.get("device", "auto") != "auto":
         return options
     return {**options, "device": "cuda" if engine.gpus else "cpu"}
-
-
-def reference_of(system: System) -> tuple[str, dict[str, Json]]:
-    """What opens the same system in another process."""
-    if system.reference is None:
-        raise UsageError(
-            f"{system.name or type(system).__name__} can't be opened in worker processes: it was made in this one. "
-            f"Name it, as in module:function, a saved model's folder, cmd:COMMAND or a URL, or use one worker."
-        )
-    return system.reference
 
 
 def require_prompt(suite: Suite, system: System) -> None:
@@ -136,23 +111,13 @@ def stored_canaries(suite: Suite, order: Order, system: System, store: AnswerSto
 
 def ask_again(pool: Pool, size: int, give_up: int, store: AnswerStore, inputs: list[Inputs]) -> list[Output]:
     """An output for each, none of which is stored. Gives up where as many as that fail and none is answered."""
-    batches = deque(inputs[at : at + size] for at in range(0, len(inputs), size))
-    outputs: list[Sequence[Output]] = [[Output(error="not asked")] * len(batch) for batch in batches]
-    place, failed, answered = 0, 0, False
-    waiting: dict[int, int] = {}
-    while batches or waiting:
-        while batches and pool.room:
-            waiting[pool.give(batches.popleft())] = place
-            place += 1
-        number, result = pool.take()
-        at = waiting.pop(number)
+    outputs: list[Output] = []
+    batches = (inputs[at : at + size] for at in range(0, len(inputs), size))
+    due = takewhile(lambda _: len(outputs) < give_up or any(output.ok for output in outputs), batches)
+    for batch, result in results_in_order(pool, due):
         if isinstance(result, WorkerCrash):
-            outputs[at] = [Output(None, f"the worker died: {result.reason}")] * len(outputs[at])
+            outputs.extend([Output(None, f"the worker died: {result.reason}")] * len(batch))
         else:
             store.use(result.used)
-            outputs[at] = result.outputs
-        failed += sum(not output.ok for output in outputs[at])
-        answered = answered or any(output.ok for output in outputs[at])
-        if failed >= give_up and not answered:
-            batches.clear()
-    return [output for part in outputs for output in part]
+            outputs.extend(result.outputs)
+    return outputs + [Output(error="not asked")] * (len(inputs) - len(outputs))

@@ -128,16 +128,10 @@ class Block:
 
 def _only_used(name: str, values: list[Any], **columns: Ints) -> dict[str, Any]:
     """Columns of numbers in a list, and the list, without what no number stands for."""
-    used, place = used_numbers(np.concatenate(list(columns.values())), len(values))
-    kept = [values[number] for number in used.tolist()]
+    there = np.zeros(len(values), dtype=bool)
+    there[np.concatenate(list(columns.values()))] = True
+    kept, place = list(compress(values, there.tolist())), np.cumsum(there) - 1
     return {name: kept, **{column: place[numbers] for column, numbers in columns.items()}}
-
-
-def used_numbers(numbers: Ints, size: int) -> tuple[Ints, Ints]:
-    """Which numbers below `size` there are, in ascending order, and the place of each number there."""
-    there = np.zeros(size, dtype=bool)
-    there[numbers] = True
-    return np.flatnonzero(there), np.cumsum(there) - 1
 
 
 def first_of_each(numbers: Ints, size: int) -> tuple[Ints, Ints]:
@@ -175,54 +169,47 @@ def in_blocks(items: Iterable[Answered]) -> Iterator[Block]:
     """Items that come one by one as blocks."""
     stream = iter(items)
     while some := list(islice(stream, _EXAMPLES)):
-        yield _block(some)
-
-
-def _block(items: list[Answered]) -> Block:
-    examples = [example for example, _, _ in items]
-    variants = [variant for _, _, varied in items for variant, _ in varied]
-    sizes = [len(varied) for _, _, varied in items]
-    outputs = [clean for _, clean, _ in items] + [output for _, _, varied in items for _, output in varied]
-    # Systems return the same object for the same answer again and again, and two equal answers need not be one here.
-    by_id = {id(output): output for output in outputs}
-    _, out = numbered(map(id, outputs))
-    golds = [e.gold for e in examples] + [v.gold for v in variants]
-    known = [_known(gold) for gold in golds]
-    by_key = dict(zip(known, golds, strict=True))
-    distinct, gold = numbered(known)
-    kinds, kind = numbered(Kind(v.draw, v.source, v.meaning, v.family) for v in variants)
-    groups, group = numbered(tuple(e.groups.items()) for e in examples)
-    varied = [v.inputs for v in variants]
-    n = len(items)
-    own, owner = [tuple(e.inputs.values()) for e in examples], np.repeat(np.arange(n), sizes).tolist()
-    theirs = [  # an example's own also where they come in another order
-        own[of] if inputs == examples[of].inputs else tuple(inputs.values())
-        for inputs, of in zip(varied, owner, strict=True)
-    ]
-    return Block(
-        rows=[e.row for e in examples],
-        ids=[e.id for e in examples],
-        inputs=[e.inputs for e in examples],
-        digest=np.frombuffer(b"".join([_digest(e.inputs) for e in examples]), dtype=np.uint64),
-        group=group,
-        clean_gold=gold[:n],
-        clean_out=out[:n],
-        sizes=np.array(sizes, dtype=np.int64),
-        kind=kind,
-        varied=varied,
-        text=text_numbers(own, sizes, theirs),
-        gold=gold[n:],
-        out=out[n:],
-        notes=[v.note for v in variants],
-        kinds=kinds,
-        groups=[dict(pairs) for pairs in groups],
-        golds=[by_key[key] for key in distinct],
-        outputs=list(by_id.values()),
-    )
-
-
-def _digest(inputs: Inputs) -> bytes:
-    return blake2b(canonical(inputs), digest_size=8).digest()
+        examples = [example for example, _, _ in some]
+        variants = [variant for _, _, varied in some for variant, _ in varied]
+        sizes = [len(varied) for _, _, varied in some]
+        outputs = [clean for _, clean, _ in some] + [output for _, _, varied in some for _, output in varied]
+        # Systems return the same object for the same answer again and again; two equal answers need not be one here.
+        by_id = {id(output): output for output in outputs}
+        _, out = numbered(map(id, outputs))
+        golds = [e.gold for e in examples] + [v.gold for v in variants]
+        known = [_known(gold) for gold in golds]
+        by_key = dict(zip(known, golds, strict=True))
+        distinct, gold = numbered(known)
+        kinds, kind = numbered(Kind(v.draw, v.source, v.meaning, v.family) for v in variants)
+        groups, group = numbered(tuple(e.groups.items()) for e in examples)
+        varied = [v.inputs for v in variants]
+        n = len(some)
+        own, owner = [tuple(e.inputs.values()) for e in examples], np.repeat(np.arange(n), sizes).tolist()
+        theirs = [  # an example's own also where they come in another order
+            own[of] if inputs == examples[of].inputs else tuple(inputs.values())
+            for inputs, of in zip(varied, owner, strict=True)
+        ]
+        digests = [blake2b(canonical(e.inputs), digest_size=8).digest() for e in examples]
+        yield Block(
+            rows=[e.row for e in examples],
+            ids=[e.id for e in examples],
+            inputs=[e.inputs for e in examples],
+            digest=np.frombuffer(b"".join(digests), dtype=np.uint64),
+            group=group,
+            clean_gold=gold[:n],
+            clean_out=out[:n],
+            sizes=np.array(sizes, dtype=np.int64),
+            kind=kind,
+            varied=varied,
+            text=text_numbers(own, sizes, theirs),
+            gold=gold[n:],
+            out=out[n:],
+            notes=[v.note for v in variants],
+            kinds=kinds,
+            groups=[dict(pairs) for pairs in groups],
+            golds=[by_key[key] for key in distinct],
+            outputs=list(by_id.values()),
+        )
 
 
 def _known(gold: Json) -> Any:

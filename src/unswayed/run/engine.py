@@ -26,9 +26,7 @@ from unswayed.run.answering import (
     ask_again,
     asker_of,
     placed_options,
-    reference_of,
     require_prompt,
-    shared_rate,
     stored_canaries,
 )
 from unswayed.run.order import Order, PendingRequests, RequestBatch, seed_of
@@ -40,7 +38,7 @@ from unswayed.score import judge_used
 from unswayed.storage.answers import AnswerStore, Asked, MemoryStores, Place
 from unswayed.storage.files import as_path, write_inside
 from unswayed.storage.suite import Suite
-from unswayed.systems.asking import Answers, Canary, canary_count, check_canaries
+from unswayed.systems.asking import Answers, canary_count, check_canaries
 from unswayed.systems.device import elsewhere as device_elsewhere
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
@@ -109,8 +107,17 @@ def start_run(
             return InProcessPool(asker, system.concurrency)
 
         return _run(suite, system, place, asked, until, spending, pool_here)
-    reference, options = reference_of(system)
-    options, stored = placed_options(engine, options), suite.on_disk()
+    if system.reference is None:
+        raise UsageError(
+            f"{system.name or type(system).__name__} can't be opened in worker processes: it was made in this one. "
+            f"Name it, as in module:function, a saved model's folder, cmd:COMMAND or a URL, or use one worker."
+        )
+    reference, options = system.reference
+    options, stored, asking = placed_options(engine, options), suite.on_disk(), asked.asking
+    if asking.rate is not None:
+        if engine.workers is None:
+            raise UsageError(f"{option('rate')} is shared out among the workers. Set how many: {option('workers')}.")
+        asking = msgspec.structs.replace(asking, rate=asking.rate / engine.workers)
     # Once more, to know it; what was given need not load for that.
     with device_elsewhere(), closing(open_system(reference, **options)) as known:
         known.prepare(suite)
@@ -121,7 +128,7 @@ def start_run(
             identity=known.identity,
             suite=os.path.realpath(stored.name),
             manifest=stored.manifest,
-            asking=shared_rate(asked.asking, engine),
+            asking=asking,
         )
 
     def pool_elsewhere(worked: bool) -> Pool:
@@ -145,9 +152,8 @@ def _run(
             stopped = error
             if isinstance(error, KeyboardInterrupt):
                 store.commit()
-                stopped = Interrupted(
-                    f"Stopped. {engine.kept}{'; rerun to resume' if isinstance(place, Path) else ''}."
-                )
+                resume = "; rerun to resume" if isinstance(place, Path) else ""
+                stopped = Interrupted(f"Stopped. {engine.kept}{resume}.")
             if engine.manifest is not None and isinstance(place, MemoryStores):
                 with suppress(AttributeError):
                     stopped.partial = engine.open_run()  # type: ignore[attr-defined]
@@ -174,9 +180,8 @@ class _Engine:
         self.asked, self.until, self.spending = asked, until, spending
         self.order = Order(suite, asked.limit)
         whole = len(self.order.places) == suite.manifest.examples
-        requests = (
-            suite.manifest.examples * (1 + asked.repeats) + suite.manifest.variants
-        )  # also those that are the same
+        # Also those that are the same.
+        requests = suite.manifest.examples * (1 + asked.repeats) + suite.manifest.variants
         self.progress = Progress("asked", requests if whole else None)
         self.failed_in_a_row, self.failed = 0, 0
         self.again: deque[RequestBatch] = deque()  # each request of a batch under which workers died, by itself
@@ -205,8 +210,13 @@ class _Engine:
             return self.finish()  # for nothing, no worker is started
         batches = batches if first is None else chain([first], batches)
         with open_pool(bool(canaries) or self.pending.answers) as pool:
-            if canaries:
-                self.check(pool, canaries)
+            if canaries:  # raises where the system no longer gives the answers that are stored
+                self.store.checked[self.system.identity] += len(canaries)
+                ask = partial(ask_again, pool, self.size, self.asked.asking.give_up, self.store)
+                instead = f"To ask everything anew, use {option('fresh')}; the stored answers are then kept aside."
+                sure = self.system.deterministic
+                warning = check_canaries(self.system.name, canaries, ask, sure, str(self.store.file), instead)
+                self.store.warnings += [warning] if warning else []
             self.write_manifest(None)
             if canaries and self.look():
                 return self.finish()
@@ -222,22 +232,21 @@ class _Engine:
     def open_run(self, session: Asked | None = None) -> Run:
         """The run as it is by now."""
         assert self.manifest is not None
-        place = self.place
-        if isinstance(place, MemoryStores):
-            return Run.in_memory(self.manifest, self.suite, place, session)
-        return Run(place, session)
+        if isinstance(self.place, Path):
+            return Run(self.place, session)
+        return Run.in_memory(self.manifest, self.suite, self.place, session)
 
     def finish(self) -> None:
         self.store.commit()
-        if self.spending.only_estimate and self.sample < len(self.order.places):
-            return self.write_manifest(None)
-        asked = len(self.order.places)
         self.write_manifest(None)
+        every = len(self.order.places)
+        if self.spending.only_estimate and self.sample < every:
+            return
+        asked = every
         if self.purse.limit is not None:
             sample = self.open_run().sample
-            complete = asked if sample is None else sample.examples
-            asked = min(asked, self.purse.judgeable(complete))
-        return self.write_manifest(asked, over=asked < len(self.order.places))
+            asked = min(every, self.purse.judgeable(every if sample is None else sample.examples))
+        self.write_manifest(asked, over=asked < every)
 
     def judge(self) -> None:
         """Has a judge, if there is one, see what is complete by now."""
@@ -257,26 +266,30 @@ class _Engine:
         self.judge()
         self.store.commit()
         groups = self.order.groups()
-        known = [self.pending.usage_of(group) for group in islice(groups, self.sample)]
+        # How many requests of each example are answered, and the tokens that they took.
+        stored = [self.store.get(self.pending.keys(group)).values() for group in islice(groups, self.sample)]
+        many = [len(outputs) for outputs in stored]
+        tokens_in = [float(sum(o.tokens_in or 0 for o in outputs)) for outputs in stored]
+        tokens_out = [float(sum(o.tokens_out or 0 for o in outputs)) for outputs in stored]
         each = (self.pending.keys(group) for group in groups)
         due = sum(len(keys) - len(self.store.answered(keys)) for keys in each)
-        costs = [0.0 if self.purse.prices is None else self.purse.prices.cost(*took[1:]) for took in known]
-        many = [took[0] for took in known]
+        prices, both = self.purse.prices, zip(tokens_in, tokens_out, strict=True)
+        costs = [0.0 if prices is None else prices.cost(*took) for took in both]
         rest = len(self.order.places) - self.sample
         judged = judge_used(self.place) if self.spending.judge else {}
         share = rest / self.purse.judged if self.purse.judged else 0.0
         cost = judge_cost(judged, self.purse.judge_prices)
         seconds = (time.monotonic() - self.began) * due / self.store.asked if self.store.asked else None
-        counted = any(took[1] or took[2] for took in known)
+        counted = any(tokens_in) or any(tokens_out)
         self.estimate = CostEstimate(
             examples=self.sample,
             requests=due,
-            tokens_in=total([float(took[1]) for took in known], many, due, "tokens in") if counted else None,
-            tokens_out=total([float(took[2]) for took in known], many, due, "tokens out") if counted else None,
-            cost=total(costs, many, due, "cost") if counted and self.purse.prices else None,
+            tokens_in=total(tokens_in, many, due, "tokens in") if counted else None,
+            tokens_out=total(tokens_out, many, due, "tokens out") if counted else None,
+            cost=total(costs, many, due, "cost") if counted and prices else None,
             judge_calls=round(judged.get("judge calls", 0.0) * share),
             judge_cost=None if cost is None else cost * share,
-            spent=None if self.purse.prices is None else self.purse.spent,
+            spent=None if prices is None else self.purse.spent,
             seconds=seconds,
         )
         if due and not self.spending.only_estimate:
@@ -294,8 +307,8 @@ class _Engine:
         with suppress(NothingEvaluated):
             if examples > 1 and self.until.hold(run):
                 self.order.places = self.order.places[:examples]
-                if not self.store.asked:
-                    self.pending.pass_over()
+                for window in () if self.store.asked else self.pending.windows(1):
+                    self.pending.of(window)  # counts what is used again, and asks nothing
                 return True
         return False
 
@@ -333,19 +346,14 @@ class _Engine:
             write_inside(folder / PROMPT_FILE, f"{manifest.prompts['prompt']}\n".encode("utf-8", "surrogatepass"))
         write_inside(folder / "run.json", msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
 
-    def check(self, pool: Pool, canaries: list[Canary]) -> None:
-        """Raises where the system no longer gives the answers that are stored."""
-        self.store.checked[self.system.identity] += len(canaries)
-        ask = partial(ask_again, pool, self.size, self.asked.asking.give_up, self.store)
-        instead = f"To ask everything anew, use {option('fresh')}; the stored answers are then kept aside."
-        sure = self.system.deterministic
-        warning = check_canaries(self.system.name, canaries, ask, sure, str(self.store.file), instead)
-        self.store.warnings += [warning] if warning else []
-
     def ask(self, pool: Pool, batches: Iterator[RequestBatch], waiting: dict[int, RequestBatch]) -> None:
-        held = False  # until the sample is answered
+        each = 1 + self.asked.repeats + self.suite.manifest.variants / max(1, self.suite.manifest.examples)
+        purse, held = self.purse, False  # until the sample is answered
         while True:
-            while pool.room and not held and self.affords(waiting):
+            while pool.room and not held:
+                under_way = 0 if purse.limit is None else sum(map(len, waiting.values())) + self.size - 1
+                if not purse.affords(under_way, self.progress.done / each):
+                    break
                 alone = bool(self.again)
                 batch = self.again.popleft() if alone else next(batches, None)
                 if batch is None:
@@ -374,13 +382,6 @@ class _Engine:
                 self.pending.looks.popleft()
                 batches = iter(()) if self.look() else batches
 
-    def affords(self, waiting: dict[int, RequestBatch]) -> bool:
-        """May one more batch be sent, as far as the budget goes?"""
-        if self.purse.limit is None:
-            return True
-        each = 1 + self.asked.repeats + self.suite.manifest.variants / max(1, self.suite.manifest.examples)
-        return self.purse.affords(sum(map(len, waiting.values())) + self.size - 1, self.progress.done / each)
-
     def put(self, batch: RequestBatch, answers: Answers) -> None:
         self.store.use(answers.used)
         self.purse.pay(answers.used.get("cost", 0.0), answers.outputs, self.system.name)
@@ -402,10 +403,10 @@ class _Engine:
                 self.failed_in_a_row = 0 if output.error is None else self.failed_in_a_row + 1
         if self.failed_in_a_row >= self.asked.asking.give_up:
             self.store.commit()
+            last = str(answers.outputs[-1].error).rstrip(" .")
             raise SystemBroken(
-                f"{self.system.name} failed on {self.failed_in_a_row} items one after another. The last error: "
-                f"{str(answers.outputs[-1].error).rstrip(' .')}. Fix it, then rerun the same command. "
-                f"{self.kept}."
+                f"{self.system.name} failed on {self.failed_in_a_row} items one after another. The last error: {last}. "
+                f"Fix it, then rerun the same command. {self.kept}."
             )
 
     @property

@@ -19,8 +19,7 @@ import numpy as np
 
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.seeds import Seeds
-from unswayed.base.task import Task
-from unswayed.base.values import Example, Inputs, Json, Output, Variant
+from unswayed.base.values import Example, Output, Variant
 from unswayed.run.engine import start_run
 from unswayed.run.plan import Plan, SystemPlan
 from unswayed.run.record import Run
@@ -84,7 +83,7 @@ def hardest(run: Run, selector: System, seed: int, ties: Counter[str]) -> Iterat
             (example, clean, variant, output) for example, clean, varied in block for variant, output in varied
         ]
         own = {example.row: example.inputs for example, *_ in block}
-        badness = _badness(candidates, comparing, judged, _losses(selector, candidates))
+        badness = _badness(candidates, comparing, judged, selector)
         ranked = sorted(
             zip(badness, (variant for _, _, variant, _ in candidates), strict=True),
             key=lambda pair: (pair[1].row, pair[1].draw, pair[1].source),
@@ -99,19 +98,8 @@ def hardest(run: Run, selector: System, seed: int, ties: Counter[str]) -> Iterat
             yield lots.stream(equals[0].example_id, draw).choice(altered)
 
 
-def _losses(selector: System, candidates: list[_Candidate]) -> list[float]:
-    """The selector's losses, rounded, since their last bits depend on the processor; zero where it has none."""
-    known = [i for i, (_, _, variant, _) in enumerate(candidates) if variant.gold is not None]
-    variants = [candidates[i][2] for i in known]
-    found = selector.losses([v.inputs for v in variants], [v.gold for v in variants]) if variants else None
-    losses = [0.0] * len(candidates)
-    for i, loss in zip(known, found or (), strict=False):
-        losses[i] = round(float(loss), 6)
-    return losses
-
-
 def _badness(
-    candidates: list[_Candidate], comparing: Comparing, judged: list[Scorer], losses: list[float]
+    candidates: list[_Candidate], comparing: Comparing, judged: list[Scorer], selector: System
 ) -> list[Badness]:
     """How badly the selector did on each candidate; greater is worse."""
     for _, _, variant, output in candidates:
@@ -120,30 +108,31 @@ def _badness(
                 f"The selector has no answer to a candidate ({variant.source} of example {variant.example_id!r}): "
                 f"{output.error} A hard set needs all answers. Fix the selector, then rerun."
             )
+    # The selector's losses are rounded, since their last bits depend on the processor; they are zero where it has none.
+    losses = [0.0] * len(candidates)
+    known = [i for i, (_, _, variant, _) in enumerate(candidates) if variant.gold is not None]
+    variants = [candidates[i][2] for i in known]
+    found = selector.losses([v.inputs for v in variants], [v.gold for v in variants]) if variants else None
+    for i, loss in zip(known, found or (), strict=False):
+        losses[i] = round(float(loss), 6)
     outputs = [output.value for _, _, _, output in candidates]
     golds = [variant.gold for _, _, variant, _ in candidates]
     inputs = [example.inputs for example, *_ in candidates]
-    scores = [_scores(scorer, outputs, golds, inputs, comparing.task) for scorer in judged]
+    task, scores = comparing.task, list[list[float]]()
+    for scorer in judged:  # the best where none is due or defined
+        due = [i for i, gold in enumerate(golds) if gold is not None and scorer.gold_key(gold, task) is not None]
+        best = scorer.bounds[1]
+        column = np.full(len(golds), best)
+        if due:
+            rows = scorer.stats([outputs[i] for i in due], [due_of(scorer, golds[i], inputs[i]) for i in due], task)
+            column[due] = np.nan_to_num(scorer.aggregate(rows), nan=best)
+        scores.append(column.tolist())
     bad: list[Badness] = []
     for i, (example, clean, variant, output) in enumerate(candidates):
         main, *others = [-column[i] for column in scores] or [0.0]
         before, after = comparing.answer(clean), comparing.varied(example, variant, output)
         flipped = comparing.flip(example.row, before, after) == 1
-        bad.append((main, losses[i], _wrong_tags(output.value, golds[i]), *others, float(flipped)))
+        said, true = tags_of(output.value), tags_of(golds[i])
+        wrong_tags = sum(a != b for a, b in zip(said, true, strict=False)) if said and true else 0
+        bad.append((main, losses[i], wrong_tags, *others, float(flipped)))
     return bad
-
-
-def _scores(scorer: Scorer, outputs: list[Json], golds: list[Json], inputs: list[Inputs], task: Task) -> list[float]:
-    """Each item's score, the best where none is due or defined."""
-    due = [i for i, gold in enumerate(golds) if gold is not None and scorer.gold_key(gold, task) is not None]
-    best = scorer.bounds[1]
-    scores = np.full(len(golds), best)
-    if due:
-        rows = scorer.stats([outputs[i] for i in due], [due_of(scorer, golds[i], inputs[i]) for i in due], task)
-        scores[due] = np.nan_to_num(scorer.aggregate(rows), nan=best)
-    return [float(score) for score in scores]
-
-
-def _wrong_tags(output: Json, gold: Json) -> int:
-    said, true = tags_of(output), tags_of(gold)
-    return sum(a != b for a, b in zip(said, true, strict=False)) if said and true else 0

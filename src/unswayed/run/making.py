@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -115,12 +115,13 @@ def suite_of(
         else:
             # All variants stay with the answers to them until the set is there, so that a stopped selection resumes.
             work = None if to is None else to.with_name(f".{to.name}.selecting")
-            place = None if work is None else work / "candidates"
-            there = Suite(place) if place is not None and place.exists() else None
-            if work is not None and there is not None and there.manifest.plan != candidates.plan:
+            place = work and work / "candidates"
+            rivals = Suite(place) if place and place.exists() else None
+            if work and rivals is not None and rivals.manifest.plan != candidates.plan:
                 shutil.rmtree(work)  # of another plan, which was stopped and is no longer wanted
-                there = None
-            rivals = there or _write(place, candidates, source, variation, plan.engine_in_use)
+                rivals = None
+            if rivals is None:
+                rivals = _write(place, candidates, source, variation, plan.engine_in_use)
             suite = write_hard_set(to, manifest, rivals, hard_for, work and work / "run", plan, overwrite)
             if work is not None:
                 shutil.rmtree(work, ignore_errors=True)
@@ -256,7 +257,7 @@ def _write(
 ) -> Suite:
     unchanged: Counter[str] = Counter()
     with (
-        ExampleSpool(source.examples, to, variation.at_once) as spool,
+        closing(ExampleSpool(source.examples, to, variation.at_once)) as spool,
         encoding_on(engine, spool.next_lines, variation, unchanged) as encoding,
     ):
         return write_pieces(to, manifest, lambda: spool.read(encoding.go_on), encoding.pieces, overwrite, unchanged)

@@ -42,14 +42,6 @@ def seed_of(suite: Suite) -> int:
     return suite.manifest.seed or 0
 
 
-def places_in_order(suite: Suite) -> Ints:
-    """The places of the examples in the suite's file, in the order in which they are asked.
-
-    An example's rank depends on the seed and its id, and on no other example.
-    """
-    return _sorted(b"".join(_ranks(suite, ids) for (ids,) in suite.lists("examples", "id")))
-
-
 def _ranks(suite: Suite, ids: list[str]) -> bytes:
     start = blake2b(digest_size=_RANK_BYTES, key=f"order {seed_of(suite)}".encode()[:64]).copy
     ranks = []
@@ -60,10 +52,6 @@ def _ranks(suite: Suite, ids: list[str]) -> bytes:
     return b"".join(ranks)
 
 
-def _sorted(ranks: bytes) -> Ints:
-    return np.argsort(np.frombuffer(ranks, dtype=">u8").astype(np.uint64), kind="stable")
-
-
 class Order:
     """The first examples of a suite in the order of asking, at most `limit` of them, with their requests."""
 
@@ -71,14 +59,14 @@ class Order:
         self._suite = suite
         if limit is None:  # the file is read once: the requests of all are wanted
             self._held, ranks = _requests(suite)
-            self.places = _sorted(ranks)
         else:
-            self.places = places_in_order(suite)[:limit]
+            ranks = b"".join(_ranks(suite, ids) for (ids,) in suite.lists("examples", "id"))
+        # The places in the suite's file. An example's rank depends on the seed and its id, and on no other example.
+        self.places: Ints = np.frombuffer(ranks, dtype=">u8").astype(np.uint64).argsort(kind="stable")[:limit]
 
     def groups(self) -> Iterator[list[Inputs]]:
         """The requests of each example and its variants, in the order."""
-        for block in self.blocks():
-            yield from block
+        return chain.from_iterable(self.blocks())
 
     def blocks(self) -> Iterator[list[list[Inputs]]]:
         """The same, some examples at a time."""
@@ -97,10 +85,24 @@ class Order:
 
 
 def _requests(suite: Suite, wanted: npt.NDArray[np.bool_] | None = None) -> tuple[_Held | _Spilled, bytes]:
-    """The requests of all examples by place, where those that are not wanted are empty; and the ranks of all."""
+    """The requests of all examples by place, each as JSON with commas between, where those that are not wanted are
+    empty; and the ranks of all."""
     held: _Held | _Spilled = _Held() if len(suite) + suite.manifest.examples <= _IN_MEMORY else _Spilled()
     ranks, place = bytearray(), 0
-    for ids, groups in _groups(suite):
+    more = suite.lists("variants", "row", "inputs")
+    # The two tables are read side by side. A batch of examples may end in the middle of a batch of variants, so
+    # variants of examples to come wait in these lists.
+    owners: list[int] = []  # of variants that were read: the rows of their examples,
+    varied: list[str] = []  # and their inputs
+    for rows, ids, groups in suite.lists("examples", "row", "id", "inputs"):
+        while (not owners or owners[-1] <= rows[-1]) and (batch := next(more, None)) is not None:
+            owners += batch[0]
+            varied += batch[1]
+        if owners:
+            first, end = (np.array(owners).searchsorted(rows, side=side).tolist() for side in ("left", "right"))
+            parts = zip(groups, first, end, strict=True)
+            groups = [",".join([own, *varied[start:stop]]) for own, start, stop in parts]
+            del owners[: end[-1]], varied[: end[-1]]
         if wanted is not None:
             due = wanted[place : place + len(ids)].tolist()
             groups = [text if is_due else "" for text, is_due in zip(groups, due, strict=True)]
@@ -171,40 +173,17 @@ class _Spilled:
         found: list[str] = []
         for lot, own in groupby(places, self._lot_of.__getitem__):
             if lot != self._at_hand[0]:
-                self._at_hand = lot, self._texts(lot)
+                inside: dict[int, str] = {}
+                for piece in self._pieces:
+                    first, end = piece.first[lot : lot + 2].tolist()
+                    start, stop = piece.start[lot : lot + 2].tolist()
+                    text = os.pread(self._file.fileno(), stop - start, start).decode()
+                    parts = pairwise(accumulate(piece.lengths[first:end].tolist(), initial=0))
+                    cut = [text[at:to] for at, to in parts]
+                    inside.update(zip(piece.places[first:end].tolist(), cut, strict=True))
+                self._at_hand = lot, inside
             found += map(self._at_hand[1].__getitem__, own)
         return found
-
-    def _texts(self, lot: int) -> dict[int, str]:
-        """The texts of a lot by place."""
-        found: dict[int, str] = {}
-        for piece in self._pieces:
-            first, end = piece.first[lot : lot + 2].tolist()
-            start, stop = piece.start[lot : lot + 2].tolist()
-            text = os.pread(self._file.fileno(), stop - start, start).decode()
-            parts = pairwise(accumulate(piece.lengths[first:end].tolist(), initial=0))
-            own = [text[at:to] for at, to in parts]
-            found.update(zip(piece.places[first:end].tolist(), own, strict=True))
-        return found
-
-
-def _groups(suite: Suite) -> Iterator[tuple[list[str], list[str]]]:
-    """The ids of some examples, and the requests of each as JSON with commas between, in the order of the file."""
-    more = suite.lists("variants", "row", "inputs")
-    # The two tables are read side by side. A batch of examples may end in the middle of a batch of variants, so
-    # variants of examples to come wait in these lists.
-    owners: list[int] = []  # of variants that were read: the rows of their examples,
-    varied: list[str] = []  # and their inputs
-    for rows, ids, texts in suite.lists("examples", "row", "id", "inputs"):
-        while (not owners or owners[-1] <= rows[-1]) and (batch := next(more, None)) is not None:
-            owners += batch[0]
-            varied += batch[1]
-        if owners:
-            first, end = (np.array(owners).searchsorted(rows, side=side).tolist() for side in ("left", "right"))
-            parts = zip(texts, first, end, strict=True)
-            texts = [",".join([own, *varied[start:stop]]) for own, start, stop in parts]
-            del owners[: end[-1]], varied[: end[-1]]
-        yield ids, texts
 
 
 _BATCHES_A_WINDOW = 8  # within the first window, to batch those of like length
@@ -228,24 +207,8 @@ class RequestBatch:
         keys, inputs, sizes = self.keys, self.inputs, self.sizes
         return RequestBatch([keys[i] for i in places], [inputs[i] for i in places], [sizes[i] for i in places])
 
-    def by_size(self) -> RequestBatch:
-        """The shortest first."""
-        # numpy sorts numbers of 16 bits or fewer by radix.
-        sizes = np.array(self.sizes, dtype=np.min_scalar_type(max(self.sizes, default=0)))
-        return self.at(sizes.argsort(kind="stable").tolist())
-
     def cut(self, start: int, end: int | None = None) -> RequestBatch:
         return RequestBatch(self.keys[start:end], self.inputs[start:end], [])
-
-    def take(self, others: RequestBatch, start: int, end: int) -> None:
-        """Adds a part of others."""
-        self.keys += others.keys[start:end]
-        self.inputs += others.inputs[start:end]
-        self.sizes += others.sizes[start:end]
-
-    def after(self, others: RequestBatch) -> RequestBatch:
-        """All of them, the others first."""
-        return RequestBatch(others.keys + self.keys, others.inputs + self.inputs, [])
 
 
 NONE = RequestBatch([], [], [])
@@ -266,10 +229,6 @@ class PendingRequests:
         self.looks: deque[int] = deque()  # requests, asked or not due, after which the run may end
         self.in_flight: set[Key] = set()
 
-    def pass_over(self) -> None:
-        """Counts what is used again, and asks nothing."""
-        deque(map(self.of, self.windows(1)), 0)
-
     def batches(self) -> Iterator[RequestBatch]:
         """What is still to be asked: each request once, those of like length together within a window.
 
@@ -285,8 +244,11 @@ class PendingRequests:
                 yield NONE
                 continue
             pending = self.of(window)
-            pending = pending.by_size() if size > 1 else pending
-            pending = pending.after(left)  # what is too little for a batch goes before all else
+            if size > 1:  # the shortest first; numpy sorts numbers of 16 bits or fewer by radix
+                sizes = np.array(pending.sizes, dtype=np.min_scalar_type(max(pending.sizes, default=0)))
+                pending = pending.at(sizes.argsort(kind="stable").tolist())
+            # What is too little for a batch goes before all else.
+            pending = RequestBatch(left.keys + pending.keys, left.inputs + pending.inputs, [])
             whole = len(pending) - len(pending) % size
             for at in range(0, whole, size):
                 yield pending.cut(at, at + size)
@@ -313,7 +275,9 @@ class PendingRequests:
                 last = min(bisect_left(ends, start + enough - len(window), first), len(ends) - 1)
                 if examples < self.sample:
                     last = min(last, first + self.sample - examples - 1)
-                window.take(requests, start, ends[last])
+                window.keys += requests.keys[start : ends[last]]
+                window.inputs += requests.inputs[start : ends[last]]
+                window.sizes += requests.sizes[start : ends[last]]
                 examples += last + 1 - first
                 first, start = last + 1, ends[last]
                 if len(window) >= enough:
@@ -369,8 +333,3 @@ class PendingRequests:
         """The keys of an example's requests, each once."""
         repeated = [self.key(group[0], repeat) for repeat in range(1, self.repeats + 1)]
         return list(dict.fromkeys([*self.key.each(group), *repeated]))
-
-    def usage_of(self, group: list[Inputs]) -> tuple[int, int, int]:
-        """How many requests of an example are answered, and the tokens that they took."""
-        outputs = self.store.get(self.keys(group)).values()
-        return len(outputs), sum(o.tokens_in or 0 for o in outputs), sum(o.tokens_out or 0 for o in outputs)

@@ -350,13 +350,8 @@ KEYWORDS = {
     "name": ("run", "name"),
     **{name: ("compare", name) for name in ("primary", "fail_if_worse")},
 }
-_arguments = {options_of(Plan)[path].flag for path in KEYWORDS.values()} | {
-    "--path",
-    "--suite",
-    "--system",
-    "--selector",
-    "--cluster",
-}
+_arguments = {options_of(Plan)[path].flag for path in KEYWORDS.values()}
+_arguments |= {"--path", "--suite", "--system", "--selector", "--cluster"}
 for _option in reversed(options_of(Plan).values()):
     if _option.path[0] == "data":
         continue  # readers are given these by themselves, too
@@ -372,13 +367,22 @@ def plan_of(plan: PlanLike = None, values: Mapping[str, Mapping[str, Any]] | Non
     stands for what was not given.
     """
     if isinstance(plan, (str, Path)):
-        made = _read(Path(plan))
+        path = Path(plan)
+        try:
+            table = tomllib.loads(read_bounded(path).decode())
+            made = with_values(Plan(), table, lambda option: ".".join(option.path))
+        except FileNotFoundError as error:
+            raise UsageError(f"There is no plan {path}.") from error
+        except UsageError as error:
+            raise UsageError(f"{path}: {error}") from error
+        except (OSError, StoredFileError, ValueError, RecursionError) as error:  # also too long a number, too deep ones
+            raise UsageError(f"{path}: the plan can't be read: {error}.") from error
     elif plan is None or isinstance(plan, Mapping):
         made = with_values(Plan(), plan or {}, lambda option: option.as_plan("…"))
     elif isinstance(plan, Plan):
         made = plan
-        for path, declared in options_of(Plan).items():  # its values may be of any type
-            if (value := reduce(getattr, path, plan)) != declared.default:
+        for place, declared in options_of(Plan).items():  # its values may be of any type
+            if (value := reduce(getattr, place, plan)) != declared.default:
                 converted(value, declared, lambda option: option.as_plan("…"))
     else:
         raise UsageError(
@@ -396,17 +400,6 @@ def spelled(option: Option) -> str:
     """How the caller spells an option: as a flag, as an argument, or in a plan."""
     keyword = next((name for name, path in KEYWORDS.items() if path == option.path), None)
     return errors.option(option.flag.lstrip("-"), keyword or ".".join(option.path))
-
-
-def _read(path: Path) -> Plan:
-    try:
-        return with_values(Plan(), tomllib.loads(read_bounded(path).decode()), lambda option: ".".join(option.path))
-    except FileNotFoundError as error:
-        raise UsageError(f"There is no plan {path}.") from error
-    except UsageError as error:
-        raise UsageError(f"{path}: {error}") from error
-    except (OSError, StoredFileError, ValueError, RecursionError) as error:  # also a number too long, brackets too deep
-        raise UsageError(f"{path}: the plan can't be read: {error}.") from error
 
 
 def read_plan(path: str | Path | None) -> Plan:

@@ -13,17 +13,18 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from multiprocessing import connection
+from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
-from typing import Any, NamedTuple
+from typing import Any
 
 from unswayed.base.errors import SystemBroken, UnswayedError, UsageError
 from unswayed.base.gc_pause import collect_no_more, collect_seldom
-from unswayed.run.workers import Job, Pool, Raised, Work, WorkerCrash, do_block
+from unswayed.run.workers import Job, Pool, Raised, WorkerCrash, do_block
 
 READY = 0  # the number under which a worker says that it is
 _ALONE = 2  # workers that may die under a block while they have no other, before it is given up
@@ -39,12 +40,6 @@ class Ticket:
     block: Any
     suspect: bool = False
     deaths: int = 0
-
-
-class WorkerExit(NamedTuple):
-    """What is heard of a worker that died."""
-
-    reason: str
 
 
 @dataclass(eq=False)
@@ -76,21 +71,13 @@ class WorkerPool(Pool):
     def __init__(self, size: int, threads: int = 1) -> None:
         self.size, self._threads = size, threads
         self._pace = 0.0  # seconds that a block takes
-        self._give_each(threads + max(1, threads // 2))  # something to do next, while a result travels
+        self._each = threads + max(1, threads // 2)  # something to do next, while a result travels
+        self.ahead = size * self._each
         self._workers: list[Worker] = []
         self._queue: deque[Ticket] = deque()
         self._suspects: deque[Ticket] = deque()
         self._done: deque[tuple[int, Any]] = deque()
         self._false_starts = 0
-
-    def _give_each(self, blocks: int) -> None:
-        self._each = blocks
-        self.ahead = self.size * blocks
-
-    @property
-    def ready_count(self) -> int:
-        """How many workers are ready."""
-        return sum(worker.ready for worker in self._workers)
 
     @abstractmethod
     def _start_worker(self) -> Worker: ...
@@ -127,18 +114,15 @@ class WorkerPool(Pool):
 
     def __enter__(self) -> Pool:
         try:
-            self._fill()  # they start while the first blocks are made
+            self._assign()  # they start while the first blocks are made
         except BaseException:
             self.close()
             raise
         return self
 
-    def _fill(self) -> None:
+    def _assign(self) -> None:
         while len(self._workers) < self.size:
             self._workers.append(self._start_worker())
-
-    def _assign(self) -> None:
-        self._fill()
         free = [w for w in self._workers if w.ready and not any(ticket.suspect for ticket in w.tickets.values())]
         while self._suspects:  # nothing new is given out until each of them has found a worker that has no other
             idle = next((worker for worker in free if not worker.tickets), None)
@@ -161,8 +145,22 @@ class WorkerPool(Pool):
     def _handle(self, worker: Worker, number: int, said: Any) -> None:
         if worker not in self._workers:
             return  # the last words of one that was given up
-        if isinstance(said, WorkerExit):
-            self._replace(worker, said.reason)
+        if isinstance(said, WorkerCrash):
+            self._workers.remove(worker)
+            worker.end()
+            if not worker.ready:
+                self._false_starts += 1
+                if self._false_starts > 2 * self.size:
+                    many = f"{self._false_starts} so far"
+                    raise SystemBroken(f"Workers die before they have begun, {many}: {said.reason}")
+            alone = len(worker.tickets) == 1
+            for ticket in worker.tickets.values():
+                ticket.suspect = True
+                ticket.deaths += alone
+                if ticket.deaths == _ALONE:
+                    self._done.append((ticket.number, said))
+                else:
+                    self._suspects.append(ticket)
         elif isinstance(said, Raised):
             raise said.error()
         elif number == READY:
@@ -171,31 +169,13 @@ class WorkerPool(Pool):
         else:
             del worker.tickets[number]
             self._done.append((number, said))
-            self._time(worker)
-
-    def _time(self, worker: Worker) -> None:
-        """Learns how long a block takes. Of quick ones, workers have more waiting, so that none waits for us."""
-        now = time.monotonic()
-        took, worker.since = now - worker.since, now
-        self._pace = (self._pace + took) / 2 if self._pace else took
-        if self._threads == 1:
-            self._give_each(max(2, min(_MOST, int(_RESERVE / max(self._pace, 1e-6)))))
-
-    def _replace(self, worker: Worker, reason: str) -> None:
-        self._workers.remove(worker)
-        worker.end()
-        if not worker.ready:
-            self._false_starts += 1
-            if self._false_starts > 2 * self.size:
-                raise SystemBroken(f"Workers die before they have begun, {self._false_starts} so far: {reason}")
-        alone = len(worker.tickets) == 1
-        for ticket in worker.tickets.values():
-            ticket.suspect = True
-            ticket.deaths += alone
-            if ticket.deaths == _ALONE:
-                self._done.append((ticket.number, WorkerCrash(reason)))
-            else:
-                self._suspects.append(ticket)
+            # How long a block takes: of quick ones, workers have more waiting, so that none waits for us.
+            now = time.monotonic()
+            took, worker.since = now - worker.since, now
+            self._pace = (self._pace + took) / 2 if self._pace else took
+            if self._threads == 1:
+                self._each = max(2, min(_MOST, int(_RESERVE / max(self._pace, 1e-6))))
+                self.ahead = self.size * self._each
 
     def close(self) -> None:
         workers, self._workers = self._workers, []
@@ -227,16 +207,9 @@ class ProcessPool(WorkerPool):
         return _Process(self._job)
 
     def _receive(self, wait: bool) -> list[tuple[Worker, int, Any]]:
-        by_connection = {w.connection: w for w in self._workers if isinstance(w, _Process)}
-        heard: list[tuple[Worker, int, Any]] = []
-        for connection in _readable(list(by_connection), None if wait else 0):
-            worker = by_connection[connection]
-            heard.append((worker, *worker.receive()))
-        return heard
-
-
-def _readable(connections: list[Connection], timeout: float | None) -> list[Connection]:
-    return [c for c in wait(connections, timeout) if isinstance(c, Connection)]
+        by_connection: dict[Any, _Process] = {w.connection: w for w in self._workers if isinstance(w, _Process)}
+        readable = connection.wait(list(by_connection), None if wait else 0)
+        return [(by_connection[one], *by_connection[one].receive()) for one in readable]
 
 
 class _Process(Worker):
@@ -264,14 +237,12 @@ class _Process(Worker):
         try:
             number, result = self.connection.recv()
         except (EOFError, OSError):
-            return READY, WorkerExit(self._exit_reason())
+            reason = "it no longer speaks"
+            with suppress(subprocess.TimeoutExpired):
+                code = self._process.wait(_GRACE)
+                reason = f"it was ended by {signal.Signals(-code).name}" if code < 0 else f"it ended with code {code}"
+            return READY, WorkerCrash(reason)
         return number, result
-
-    def _exit_reason(self) -> str:
-        with suppress(subprocess.TimeoutExpired):
-            code = self._process.wait(_GRACE)
-            return f"it was ended by {signal.Signals(-code).name}" if code < 0 else f"it ended with code {code}"
-        return "it no longer speaks"
 
     def leave(self) -> None:
         self.connection.close()
@@ -289,49 +260,41 @@ def serve(descriptor: str) -> None:
     """What a worker process does: makes its work, then does what it is given until nobody is there any more."""
     collect_seldom()
     os.dup2(2, 1)  # what a system prints must not stand among the results
-    connection = Connection(int(descriptor))
-    job, threads = connection.recv()
+    here = Connection(int(descriptor))
+    job, threads = here.recv()
     speaking = threading.Lock()
+    inbox: queue.SimpleQueue[tuple[int, Any] | None] = queue.SimpleQueue()
 
     def say(number: int, result: Any) -> None:
         with speaking, suppress(BrokenPipeError, ConnectionResetError):
-            connection.send((number, result))
+            here.send((number, result))
 
-    inbox: queue.SimpleQueue[tuple[int, Any] | None] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(connection, inbox), daemon=True).start()
+    def listen() -> None:
+        try:
+            while True:
+                inbox.put(here.recv())
+        except (EOFError, OSError):  # the one who gave us work has closed, or is dead
+            inbox.put(None)
+            time.sleep(_GRACE)
+            os._exit(1)  # still at work on what nobody waits for
+
+    def do(number: int, block: Any) -> None:
+        say(number, do_block(work, block))
+
+    threading.Thread(target=listen, daemon=True).start()
     try:
         work = job.start()
     except Exception as error:
         return say(READY, Raised.of(error))
     say(READY, None)
     try:
-        _do_blocks(inbox, work, say, threads)
+        with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+            while (given := inbox.get()) is not None:
+                if pool is None:
+                    do(*given)
+                else:
+                    pool.submit(do, *given)
     finally:
         work.close()
         collect_no_more()
     return None
-
-
-def _listen(connection: Connection, inbox: queue.SimpleQueue[tuple[int, Any] | None]) -> None:
-    try:
-        while True:
-            inbox.put(connection.recv())
-    except (EOFError, OSError):  # the one who gave us work has closed, or is dead
-        inbox.put(None)
-        time.sleep(_GRACE)
-        os._exit(1)  # still at work on what nobody waits for
-
-
-def _do_blocks(
-    inbox: queue.SimpleQueue[tuple[int, Any] | None], work: Work, say: Callable[[int, Any], None], threads: int
-) -> None:
-    def one(number: int, block: Any) -> None:
-        say(number, do_block(work, block))
-
-    if threads == 1:
-        while (given := inbox.get()) is not None:
-            one(*given)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        while (given := inbox.get()) is not None:
-            pool.submit(one, *given)

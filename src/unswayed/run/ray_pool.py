@@ -13,8 +13,8 @@ from typing import Any
 from unswayed.base.errors import MissingExtra, UnswayedError, UsageError
 from unswayed.base.gc_pause import collect_seldom
 from unswayed.base.registry import VERSION
-from unswayed.run.process_pool import READY, Ticket, Worker, WorkerExit, WorkerPool
-from unswayed.run.workers import Job, Raised, Work, do_block
+from unswayed.run.process_pool import READY, Ticket, Worker, WorkerPool
+from unswayed.run.workers import Job, Raised, Work, WorkerCrash, do_block
 
 _GRACE = 2.0  # seconds in which actors may let go of what they hold
 _TRIES = 3  # to start a session
@@ -45,22 +45,19 @@ class RayPool(WorkerPool):
         if not self._under_way_at:
             return []
         ready, _ = self._ray.wait(list(self._under_way_at), num_returns=1, timeout=_PATIENCE if wait else 0)
-        if wait and not ready and not self._told and not self.ready_count:
+        if wait and not ready and not self._told and not any(worker.ready for worker in self._workers):
             self._told = True
             free = self._ray.available_resources()
             room = f"{free.get('CPU', 0):g} CPUs and {free.get('GPU', 0):g} GPUs"
             sys.stderr.write(f"No worker has started on Ray yet; {self.size} are wanted, and {room} are free.\n")
         heard = []
         for ref in ready:
-            worker, number = self._under_way_at.pop(ref)
-            heard.append((worker, number, self._said(ref)))
+            try:
+                said = self._ray.get(ref)
+            except self._ray.exceptions.RayError as error:  # the actor or its node died, or its result did with them
+                said = WorkerCrash(f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
+            heard.append((*self._under_way_at.pop(ref), said))
         return heard
-
-    def _said(self, ref: Any) -> Any:
-        try:
-            return self._ray.get(ref)
-        except self._ray.exceptions.RayError as error:  # the actor or its node died, or its result did with them
-            return WorkerExit(f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
 
     def close(self) -> None:
         try:
@@ -136,23 +133,18 @@ def connected(address: str, size: int | None) -> tuple[Any, bool]:
         return ray, False
     address = address or os.environ.get("RAY_ADDRESS", "local")
     cpus = size or os.cpu_count()
-    started: dict[str, Any] = {"include_dashboard": False, "num_cpus": cpus} if address == "local" else {}
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    options |= {"include_dashboard": False, "num_cpus": cpus} if address == "local" else {}
     handler = signal.getsignal(signal.SIGTERM)
-    try:
-        _join(ray, address, {"log_to_driver": False, "logging_level": logging.ERROR, **started})
-    except Exception as error:  # whatever gRPC, sockets and Ray itself raise
-        raise UnswayedError(f"Ray ({address}) can't be reached or started: {error}") from error
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            ray.init(address, **options)
+            break
+        except Exception as error:  # whatever gRPC, sockets and Ray itself raise
+            # A head that answers `ray://` fails to start a session now and then; the next time it does not.
+            if not tries_left or not isinstance(error, ConnectionAbortedError):
+                raise UnswayedError(f"Ray ({address}) can't be reached or started: {error}") from error
+            ray.shutdown()
     if handler is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, handler)  # Ray's own would end the command without storing what is there
     return ray, True
-
-
-def _join(ray: Any, address: str, options: dict[str, Any]) -> None:
-    """Connects. A head that answers `ray://` fails to start a session now and then; the next time it does not."""
-    for _ in range(_TRIES - 1):
-        try:
-            ray.init(address, **options)
-            return
-        except ConnectionAbortedError:
-            ray.shutdown()
-    ray.init(address, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,16 +16,16 @@ import numpy.typing as npt
 from unswayed.base.errors import StoredFileError, UsageError, option
 from unswayed.base.ids import decode
 from unswayed.base.text import data_frame, html_table
-from unswayed.base.values import Example, Inputs, Json, Output, Variant
+from unswayed.base.values import Inputs, Json, Output, Variant
+from unswayed.run.block import Answered
 from unswayed.run.order import Order
 from unswayed.run.spending import CostEstimate, judge_cost
 from unswayed.score import Comparing, comparing_for, judge_used
 from unswayed.storage.answers import AnswerStore, Asked, MemoryStores, Place
 from unswayed.storage.files import as_path, unwritable, write_atomically, write_inside
 from unswayed.storage.keys import Keyer
-from unswayed.storage.old_edition import refuse_old_edition
 from unswayed.storage.suite import Suite, changed_texts
-from unswayed.storage.untrusted_files import read_bounded
+from unswayed.storage.untrusted_files import read_bounded, refuse_old_edition
 from unswayed.systems.system import Prices
 from unswayed.systems.template import PROMPT, shown_template, texts_of
 
@@ -33,17 +33,11 @@ _EXAMPLES_A_BLOCK = 200
 _SHOWN = 5  # answers in a notebook
 _LONGEST_PATH = 4096
 PROMPT_FILE, RUBRIC_FILE, PLAN_FILE = "prompt.txt", "rubric.txt", "plan.json"
-_KEPT = (
-    "outputs.sqlite",
-    "outputs.sqlite-wal",
-    "results.json",
-    PROMPT_FILE,
-    RUBRIC_FILE,
-    PLAN_FILE,
-)  # files of a run that its copy has
+_ASKED = ("outputs.sqlite", "outputs.sqlite-wal", PROMPT_FILE, RUBRIC_FILE, PLAN_FILE)
+_KEPT = (*_ASKED, "results.json")  # files of a run that its copy has
+_OWN = {*_ASKED, "outputs.sqlite-shm", "lock", "suite"}  # what a run that was stopped at once leaves
 _COLUMNS = ("example", "operator", "draw", "before", "after", "change", "answer_before", "answer_after", "gold",
             "error", "flipped")  # fmt: skip
-Answered = tuple[Example, Output, list[tuple[Variant, Output]]]  # an example and its variants, with what was answered
 NOT_ASKED = Output(error="not asked yet")
 
 
@@ -105,16 +99,26 @@ class Run:
 
     path: Path | None  # its folder; None in memory
     place: Place  # the folder, or what it has in memory for one
+    estimate: CostEstimate | None = None  # what it would cost, where that was told when it was made
     _plan: dict[str, dict[str, Json]] | None = None  # in memory
 
     def __init__(self, path: str | Path, session: Asked | None = None) -> None:
         self.path = self.place = as_path(path, "path")
-        self.estimate: CostEstimate | None = None  # what it would cost, where that was told when it was made
         self.session = session  # what was asked and used again, where this run was just made or continued
-        self.manifest = _read_manifest(self.path)
+        file = self.path / "run.json"
+        try:
+            content = read_bounded(file)
+            refuse_old_edition(file, content, "unswayed run")
+            self.manifest = decode(content, RunManifest)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            told = "is not a run: it has no run.json. Make one with `unswayed run`."
+            raise StoredFileError(f"{self.path} {told}") from error
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            told = f"the run's manifest is damaged ({error}). Run again into another folder."
+            raise StoredFileError(f"{file}: {told}") from error
         place = Path(self.manifest.suite)
         if "\0" in self.manifest.suite or len(self.manifest.suite) > _LONGEST_PATH:
-            raise StoredFileError(f"{self.path / 'run.json'}: {self.manifest.suite!r:.60} is not the path of a suite.")
+            raise StoredFileError(f"{file}: {self.manifest.suite!r:.60} is not the path of a suite.")
         self.suite = Suite(place if place.is_absolute() else (self.path / place).resolve())
         if self.suite.id != self.manifest.suite_id:
             raise StoredFileError(
@@ -125,8 +129,7 @@ class Run:
     def in_memory(cls, manifest: RunManifest, suite: Suite, place: MemoryStores, session: Asked | None = None) -> Run:
         """A run that is in no file."""
         run = cls.__new__(cls)
-        run.path, run.place, run.manifest, run.suite = None, place, manifest, suite
-        run.estimate, run.session = None, session
+        run.path, run.place, run.manifest, run.suite, run.session = None, place, manifest, suite, session
         return run
 
     @property
@@ -188,20 +191,20 @@ class Run:
         return data_frame("pandas", self._columns(only_flips=True))
 
     def _columns(self, only_flips: bool = False, most: int | None = None) -> dict[str, list[Any]]:
-        items = self._comparing.watch(self.items())
-        rows = (row for item in items for row in self._rows(item) if not only_flips or row[-1])
-        columns = list(zip(*islice(rows, most), strict=True))
-        return {name: list(columns[i]) if columns else [] for i, name in enumerate(_COLUMNS)}
-
-    def _rows(self, item: Answered) -> Iterator[tuple[Any, ...]]:
-        example, clean, varied = item
-        known = self._comparing.answer(clean)
-        for variant, output in varied:
-            before, after = changed_texts(*self.shown(example.inputs, variant.inputs))
-            flip = self._comparing.flip(example.row, known, self._comparing.varied(example, variant, output))
-            flipped = None if flip < 0 else flip == 1
-            yield (example.id, variant.source, variant.draw, before, after, variant.note, clean.value, output.value,
-                   variant.gold, output.error, flipped)  # fmt: skip
+        rows: list[tuple[Any, ...]] = []
+        comparing = self._comparing
+        for example, clean, varied in comparing.watch(self.items()):
+            answer = comparing.answer(clean)
+            for variant, output in varied:
+                flip = comparing.flip(example.row, answer, comparing.varied(example, variant, output))
+                if flip != 1 and only_flips:
+                    continue
+                before, after = changed_texts(*self.shown(example.inputs, variant.inputs))
+                rows.append((example.id, variant.source, variant.draw, before, after, variant.note, clean.value,
+                             output.value, variant.gold, output.error, None if flip < 0 else flip == 1))  # fmt: skip
+            if most is not None and len(rows) >= most:
+                break
+        return {name: [row[i] for row in rows[:most]] for i, name in enumerate(_COLUMNS)}
 
     def shown(self, before: Inputs, after: Inputs) -> tuple[Inputs, Inputs]:
         """An example's inputs and a variant's for people to read: where the prompt differs, both have the whole one."""
@@ -278,7 +281,19 @@ class Run:
             return None
         order = Order(self.suite, manifest.limit)
         places = order.places
-        asked = self._complete(order) if manifest.asked is None else manifest.asked
+        asked = 0 if manifest.asked is None else manifest.asked
+        if manifest.asked is None:  # from the first in the order, those that have an output for each of their requests
+            key, groups = Keyer(self.identity), order.groups()
+            with AnswerStore.reader(self.place) as store:
+                while block := list(islice(groups, _EXAMPLES_A_BLOCK)):
+                    keys = [key.each(group) for group in block]
+                    for own, group in zip(keys, block, strict=True):
+                        own += [key(group[0], repeat) for repeat in range(1, manifest.repeats + 1)]
+                    tried = store.tried([k for group in keys for k in group])
+                    complete = list(takewhile(tried.issuperset, keys))
+                    asked += len(complete)
+                    if len(complete) < len(keys):
+                        break
         if asked == of:
             return None
         chosen = np.zeros(of, dtype=bool)
@@ -287,42 +302,12 @@ class Run:
         why = manifest.stopped or why
         return Sample(chosen, asked, of, why, tuple(manifest.stop_when))
 
-    def _complete(self, order: Order) -> int:
-        """How many examples, from the first in the order, have an output for each of their requests."""
-        key, groups = Keyer(self.identity), order.groups()
-        count = 0
-        with AnswerStore.reader(self.place) as store:
-            while block := list(islice(groups, _EXAMPLES_A_BLOCK)):
-                keys = [key.each(group) for group in block]
-                for of, group in zip(keys, block, strict=True):
-                    of += [key(group[0], repeat) for repeat in range(1, self.manifest.repeats + 1)]
-                tried = store.tried([k for group in keys for k in group])
-                for of in keys:
-                    if not tried.issuperset(of):
-                        return count
-                    count += 1
-        return count
-
     def used(self) -> dict[str, float]:
         """What answering used over the whole run, such as requests, retries, tokens and cost; empty where not known."""
         with AnswerStore.reader(self.place) as store:
             used = store.used() | judge_used(self.place)
         cost = judge_cost(used, self.manifest.judge_prices or self.manifest.prices)
         return used if cost is None else used | {"judge cost": cost}
-
-
-def _read_manifest(path: Path) -> RunManifest:
-    file = path / "run.json"
-    try:
-        content = read_bounded(file)
-        refuse_old_edition(file, content, "unswayed run")
-        return decode(content, RunManifest)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise StoredFileError(f"{path} is not a run: it has no run.json. Make one with `unswayed run`.") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StoredFileError(
-            f"{file}: the run's manifest is damaged ({error}). Run again into another folder."
-        ) from error
 
 
 def refuse_other(folder: Path, suite: Suite | None = None) -> None:
@@ -334,15 +319,3 @@ def refuse_other(folder: Path, suite: Suite | None = None) -> None:
         raise UsageError(f"{folder} is a file. Choose another folder with {option('o', 'to')}.")
     elif folder.exists() and any(f.name not in _OWN for f in folder.iterdir()):
         raise UsageError(f"{folder} exists and is not a run. Choose another folder with {option('o', 'to')}.")
-
-
-_OWN = {
-    "outputs.sqlite",
-    PROMPT_FILE,
-    RUBRIC_FILE,
-    PLAN_FILE,
-    "outputs.sqlite-wal",
-    "outputs.sqlite-shm",
-    "lock",
-    "suite",
-}

@@ -10,7 +10,7 @@ import numpy as np
 
 from unswayed.base.task import Task, task_named
 from unswayed.run.plan import Engine
-from unswayed.run.workers import Map, mapped_on
+from unswayed.run.workers import Map, Work, mapped_on
 from unswayed.score import Array, Pair, Scorer, Stats, scorers, stats_here
 
 _BLOCK = 512  # pairs: translations take a tenth of a second
@@ -26,7 +26,7 @@ class Scoring(msgspec.Struct, frozen=True):
         return ScoringWork(task_named(self.task))
 
 
-class ScoringWork:
+class ScoringWork(Work):
     """Holds scorers as they are asked for; all share the workers, as there may be no room for more."""
 
     def __init__(self, task: Task) -> None:
@@ -38,9 +38,6 @@ class ScoringWork:
         if name not in self._scorers:
             self._scorers[name] = scorers.get(name)()
         return stats_here(self._scorers[name], pairs, self._task)
-
-    def close(self) -> None:
-        """Scorers hold nothing that needs to be let go of."""
 
 
 @contextmanager
@@ -54,7 +51,8 @@ def scored_by(engine: Engine) -> Iterator[Stats]:
 
         def stats(scorer: Scorer, pairs: Sequence[Pair], task: Task) -> Array:
             nonlocal scored
-            if not scorer.apart or len(pairs) <= _FEW or not _findable(scorer):
+            apart = scorer.apart and len(pairs) > _FEW and not scorer.sees_inputs and scorer.name in scorers
+            if not apart or scorers.get(scorer.name) is not type(scorer):  # another process would get another by name
                 return stats_here(scorer, pairs, task)
             if scored is None:
                 scored = stack.enter_context(mapped_on(engine, Scoring(task.name), lambda _: "score"))
@@ -62,8 +60,3 @@ def scored_by(engine: Engine) -> Iterator[Stats]:
             return np.concatenate([found for _, found in scored(blocks)])
 
         yield stats
-
-
-def _findable(scorer: Scorer) -> bool:
-    """Does another process get the same scorer by its name?"""
-    return not scorer.sees_inputs and scorer.name in scorers and scorers.get(scorer.name) is type(scorer)

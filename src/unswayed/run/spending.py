@@ -65,7 +65,8 @@ class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
             return "Nothing is left to ask" + ("." if self.spent is None else f". Spent so far: {money(self.spent)}.")
         parts = [f"{self.requests:,} more requests"]
         if self.tokens_in is not None and self.tokens_out is not None:
-            parts.append(f"{_about(self.tokens_in)} tokens in, {_about(self.tokens_out)} tokens out")
+            tokens_in, tokens_out = self.tokens_in.value or 0, self.tokens_out.value or 0
+            parts.append(f"{tokens_in:,.0f} tokens in, {tokens_out:,.0f} tokens out")
         if self.cost is not None and self.cost.value is not None:
             span = "" if self.cost.low is None else f" [{money(self.cost.low)}, {money(self.cost.high or 0.0)}]"
             parts.append(f"cost {money(self.cost.value)}{span}")
@@ -73,7 +74,8 @@ class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
             of = "" if self.judge_cost is None else f" ({money(self.judge_cost)})"
             parts.append(f"about {self.judge_calls:,} judge calls{of}")
         if self.seconds is not None:
-            parts.append(f"about {_clock(self.seconds)}")
+            minutes = f"{self.seconds / 60:.0f} minutes" if self.seconds < 5400 else f"{self.seconds / 3600:.1f} hours"
+            parts.append("about " + (f"{max(self.seconds, 1):.0f} seconds" if self.seconds < 90 else minutes))
         told = f"Estimate from {self.examples} examples: " + ", ".join(parts)
         return told + ("." if self.spent is None else f". Spent so far: {money(self.spent)}.")
 
@@ -81,16 +83,6 @@ class CostEstimate(msgspec.Struct, frozen=True, kw_only=True):
 def money(amount: float) -> str:
     """Two decimals, or as many as show two figures."""
     return f"{amount:,.2f}" if amount >= 1 or amount == 0 else f"{amount:.2g}" if amount < 0.01 else f"{amount:.3f}"
-
-
-def _about(found: Estimate) -> str:
-    return f"{found.value or 0:,.0f}"
-
-
-def _clock(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} seconds"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
 def sample_size(examples: int) -> int:
@@ -134,17 +126,6 @@ def judge_cost(used: Mapping[str, float], prices: Prices | None) -> float | None
     return None if prices is None or tokens == (None, None) else prices.cost(*tokens)
 
 
-def spent_in(folder: Place, judge_prices: Prices | None) -> float:
-    """All that was spent in a run's folder: for answers, also for those that were put aside, and for judges."""
-    cost = judge_cost(judge_used(folder), judge_prices) or 0.0
-    if isinstance(folder, MemoryStores):
-        return cost + folder.answers.used().get("cost", 0.0)
-    for file in sorted(folder.glob("outputs*.sqlite")):
-        with AnswerStore.reading(file) as store:
-            cost += store.used().get("cost", 0.0)
-    return cost
-
-
 class Purse:
     """Counts what a run spends, and says whether one more request is within its budget.
 
@@ -159,8 +140,14 @@ class Purse:
         self.limit = checked_budget(spending.budget, prices)
         self.prices, self.judge_prices = prices, spending.judge_prices or prices
         self._folder = folder
-        self.spent = spent_in(folder, self.judge_prices) if isinstance(folder, MemoryStores) or folder.exists() else 0.0
         self._judged_cost = judge_cost(judge_used(folder), self.judge_prices) or 0.0
+        self.spent = self._judged_cost  # and for answers, also for those that were put aside
+        if isinstance(folder, MemoryStores):
+            self.spent += folder.answers.used().get("cost", 0.0)
+        else:
+            for file in sorted(folder.glob("outputs*.sqlite")):
+                with AnswerStore.reading(file) as store:
+                    self.spent += store.used().get("cost", 0.0)
         self._dearest = 0.0 if prices is None else prices.cost(*most_tokens)
         self.judged = 0  # examples that a judge has seen,
         self._each = 0.0  # and what it cost for each of them

@@ -52,34 +52,30 @@ def learnt_guard(path: str | Path, reading: ReadOptions) -> LabelGuard:
 def check_labels(suite: Suite, guard: LabelGuard | None = None) -> list[LabelCheck]:
     """The counts for each operator or person of a suite, for variants that keep the meaning."""
     found: dict[str, LabelCheck] = {}
-    for example, variants in suite.groups():
-        for variant in variants:
-            if variant.meaning == "same":
-                name = variant.source
-                check = found.setdefault(name, LabelCheck(source=name, contradicted=None if guard is None else 0))
-                _count(check, example, variant, suite.task, guard)
+    task = suite.task
+    same = ((example, v) for example, variants in suite.groups() for v in variants if v.meaning == "same")
+    for example, variant in same:
+        name = variant.source
+        check = found.setdefault(name, LabelCheck(source=name, contradicted=None if guard is None else 0))
+        check.variants += 1
+        asked = msgspec.structs.replace(example, inputs=variant.inputs, gold=variant.gold)
+        problem = task.gold_problem(asked) if variant.gold is not None else None
+        if problem is not None:
+            check.misfit += 1
+            _show(check, variant, problem)
+            continue
+        before, after = _values(example, task), _values(asked, task)
+        if [kind for kind, _ in before] != [kind for kind, _ in after]:
+            check.lost += 1
+            _show(check, variant, "other values are labelled than in the example")
+        elif before != after:
+            check.reworded += 1
+        if guard is not None and check.contradicted is not None:
+            rewords = name in operators and operators.get(name).rewords
+            if objection := guard.objection(example, variant.inputs, variant.gold, rewords):
+                check.contradicted += 1
+                _show(check, variant, f"{objection.word!r}: {objection.reason}")
     return [found[name] for name in sorted(found)]
-
-
-def _count(check: LabelCheck, example: Example, variant: Variant, task: Task, guard: LabelGuard | None) -> None:
-    check.variants += 1
-    asked = msgspec.structs.replace(example, inputs=variant.inputs, gold=variant.gold)
-    problem = task.gold_problem(asked) if variant.gold is not None else None
-    if problem is not None:
-        check.misfit += 1
-        _show(check, variant, problem)
-        return
-    before, after = _values(example, task), _values(asked, task)
-    if [kind for kind, _ in before] != [kind for kind, _ in after]:
-        check.lost += 1
-        _show(check, variant, "other values are labelled than in the example")
-    elif before != after:
-        check.reworded += 1
-    if guard is not None and check.contradicted is not None:
-        rewords = variant.source in operators and operators.get(variant.source).rewords
-        if objection := guard.objection(example, variant.inputs, variant.gold, rewords):
-            check.contradicted += 1
-            _show(check, variant, f"{objection.word!r}: {objection.reason}")
 
 
 def _values(example: Example, task: Task) -> Sequence[tuple[str, str]]:

@@ -19,7 +19,7 @@ import msgspec
 from unswayed.base.progress import Progress
 from unswayed.base.values import Example, Variant
 from unswayed.run.plan import Engine
-from unswayed.run.workers import OrderedResults, mapped_on, open_pool, raise_crashes
+from unswayed.run.workers import OrderedResults, Work, mapped_on, open_pool, raise_crashes
 from unswayed.storage.files import unwritable
 from unswayed.storage.suite import MEMORY_BYTES
 from unswayed.storage.suite_rows import Piece, pieces_of
@@ -38,16 +38,6 @@ class Lines(NamedTuple):
     size: int
 
 
-class _Place(NamedTuple):
-    """Where the lines of a block are."""
-
-    at: int
-    length: int
-    first: int
-    last: int
-    size: int
-
-
 class ExampleSpool:
     """Spool of examples on their way into a suite: they are read from their source once.
 
@@ -57,7 +47,9 @@ class ExampleSpool:
 
     def __init__(self, examples: Iterable[Example], to: Path | None, at_once: int) -> None:
         self._blocks, self._to = blocks_of(examples, at_once), to or Path(gettempdir())
-        self._places: deque[_Place] = deque()
+        self._places: deque[tuple[int, ...]] = (
+            deque()
+        )  # of each block: where its lines are, how long; then as in `Lines`
         self._file: Any
         if to is None:
             self._file = SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - closed on leaving
@@ -66,10 +58,7 @@ class ExampleSpool:
             to.parent.mkdir(parents=True, exist_ok=True)
             self._file = TemporaryFile(dir=to.parent, buffering=0)  # noqa: SIM115 - closed on leaving
 
-    def __enter__(self) -> ExampleSpool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         with suppress(OSError):
             self._file.close()
 
@@ -77,16 +66,14 @@ class ExampleSpool:
         """The examples as they come from their source. `noted` is called when there are more lines."""
         encode = msgspec.json.Encoder().encode_lines
         for block in self._blocks:
-            self._keep(encode(block), block)
+            lines = encode(block)
+            with unwritable(self._to, "the suite"):
+                at, rest = self._file.seek(0, SEEK_END), memoryview(lines)
+                while rest:
+                    rest = rest[self._file.write(rest) :]
+            self._places.append((at, len(lines), block[0].row, block[-1].row, len(block)))
             noted()
             yield from block
-
-    def _keep(self, lines: bytes, block: list[Example]) -> None:
-        with unwritable(self._to, "the suite"):
-            at, rest = self._file.seek(0, SEEK_END), memoryview(lines)
-            while rest:
-                rest = rest[self._file.write(rest) :]
-        self._places.append(_Place(at, len(lines), block[0].row, block[-1].row, len(block)))
 
     def next_lines(self) -> Lines | None:
         """The next block of those that were read."""
@@ -116,7 +103,7 @@ class Varying(msgspec.Struct, frozen=True):
 Made = tuple[list[Variant] | list[Piece], Mapping[str, int]]
 
 
-class VaryingWork:
+class VaryingWork(Work):
     def __init__(self, varier: Varier, job: Varying) -> None:
         self._varier, self._job = varier, job
 
@@ -124,9 +111,6 @@ class VaryingWork:
         variants, none = self._varier.block(_decode(block.lines) if isinstance(block, Lines) else block)
         made = list(pieces_of(variants)) if self._job.encoded else list(variants), none
         return pickle.dumps(made, pickle.HIGHEST_PROTOCOL) if self._job.packed else made
-
-    def close(self) -> None:
-        """Operators hold nothing that needs to be let go of."""
 
 
 def vary_on(

@@ -20,7 +20,10 @@ class Work(Protocol):
     """What a process does to blocks, one after another or, where it may, from several threads."""
 
     def do(self, block: Any) -> Any: ...
-    def close(self) -> None: ...
+
+    def close(self) -> None:
+        """Lets go of what it holds, if anything."""
+        return
 
 
 class Job(Protocol):
@@ -30,7 +33,7 @@ class Job(Protocol):
 
 
 class WorkerCrash(NamedTuple):
-    """Stands for the result of a block under which worker after worker died."""
+    """What is heard of a worker that died; it stands for the result of a block under which worker after worker did."""
 
     reason: str
 

@@ -7,9 +7,8 @@ from unswayed.base.lazy_exports import lazy_exports
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "storage.files": "write_atomically write_json_lines",
+        "storage.files": "Lock write_atomically write_json_lines",
         "storage.judgements": "Judgement read_judgements write_judgements",
-        "storage.locks": "Lock",
         "storage.parquet": "read_batches",
         "storage.answers": "AnswerStore",
         "storage.untrusted_files": "packaged_folder read_json_lines",

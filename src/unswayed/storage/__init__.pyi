@@ -1,7 +1,6 @@
 from unswayed.storage.answers import AnswerStore
-from unswayed.storage.files import write_atomically, write_json_lines
+from unswayed.storage.files import Lock, write_atomically, write_json_lines
 from unswayed.storage.judgements import Judgement, read_judgements, write_judgements
-from unswayed.storage.locks import Lock
 from unswayed.storage.parquet import read_batches
 from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 from unswayed.storage.untrusted_files import packaged_folder, read_json_lines

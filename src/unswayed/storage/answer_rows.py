@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import isqrt
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from unswayed.base.errors import StoredFileError
 from unswayed.base.secrets import masked, without_known_bytes
 from unswayed.base.values import BatchOutputs, Output
 from unswayed.storage.keys import KEY_BYTES, Key
@@ -31,7 +33,6 @@ _MAX_BUFFER_ANSWERS = 16_384
 _MAX_BUFFER_BYTES = 8 << 20
 
 T = TypeVar("T")
-Column = list[T]
 _encoder = msgspec.json.Encoder()
 
 
@@ -52,15 +53,6 @@ class Details(msgspec.Struct, array_like=True, gc=False):
     tokens_in: int | list[int | None] | None = None
     tokens_out: int | list[int | None] | None = None
     errors: dict[int, str] = {}
-
-    def check(self, size: int) -> Details:
-        """Itself; raises where its columns are not those of so many answers."""
-        columns = (self.seconds, self.attempts, self.tokens_in, self.tokens_out)
-        if any(type(column) is list and len(column) != size for column in columns):
-            raise ValueError("a column with more values than keys, or fewer")
-        if self.errors and not 0 <= min(self.errors) <= max(self.errors) < size:
-            raise ValueError("an error of no answer")
-        return self
 
 
 _read_details = msgspec.msgpack.Decoder(Details).decode
@@ -159,7 +151,7 @@ class WriteBuffer:
         return rows
 
 
-def _one_or_all(column: Column[T]) -> T | Column[T]:
+def _one_or_all(column: list[T]) -> T | list[T]:
     return column[0] if column.count(column[0]) == len(column) else column
 
 
@@ -170,6 +162,11 @@ def masked_output(output: Output) -> Output:
     content = msgspec.json.encode(output.value)
     stored = without_known_bytes(content)
     return output if stored == content else msgspec.structs.replace(output, value=msgspec.json.decode(stored))
+
+
+def damaged_store(file: Path, error: Exception) -> StoredFileError:
+    """The error of a store that holds what no store writes."""
+    return StoredFileError(f"{file}: the store is damaged or not a store ({error}). Run again into another folder.")
 
 
 def key_places(keys: bytes, wanted: Sequence[Key]) -> Iterator[tuple[Key, int]]:
@@ -185,8 +182,14 @@ def key_places(keys: bytes, wanted: Sequence[Key]) -> Iterator[tuple[Key, int]]:
 
 
 def read_details(details: bytes, keys: bytes) -> Details:
-    """The details of a row with these keys."""
-    return _read_details(details).check(len(keys) // KEY_BYTES)
+    """The details of a row with these keys; raises where its columns are not those of so many answers."""
+    row, size = _read_details(details), len(keys) // KEY_BYTES
+    columns = (row.seconds, row.attempts, row.tokens_in, row.tokens_out)
+    if any(type(column) is list and len(column) != size for column in columns):
+        raise ValueError("a column with more values than keys, or fewer")
+    if row.errors and not 0 <= min(row.errors) <= max(row.errors) < size:
+        raise ValueError("an error of no answer")
+    return row
 
 
 def read_outputs(keys: bytes, details: bytes, answers: bytes, wanted: Sequence[Key]) -> Iterator[tuple[Key, Output]]:
@@ -229,7 +232,17 @@ class StoredAnswers:
 
     def __init__(self, store: AnswerStore, missing: Output, expected: int) -> None:
         self._store, self._missing = store, missing
-        self._codes = _read_all(store) if store.size <= 2 * expected + 1000 else None
+        self._codes: _KeyCodes | None = None
+        if store.size > 2 * expected + 1000:
+            return
+        known, parts = _DistinctAnswers(store), _KeyParts(store.size)
+        for keys, answers in store.scan():
+            numbers = list(map(known.__getitem__, answers))
+            # Answers that are too many or too long to be held are looked up.
+            if len(known) > _MAX_DISTINCT or known.size > _MAX_BYTES or not parts.add(keys, numbers):
+                return
+        codes = _KeyCodes(parts, known.answers)
+        self._codes = codes if codes.is_unambiguous else None
 
     def codes_of(self, keys: Sequence[Key]) -> tuple[list[Output], Ints]:
         """The distinct answers, and which of them each key has."""
@@ -253,7 +266,12 @@ class _KeyCodes:
 
     def __init__(self, parts: _KeyParts, answers: list[Output]) -> None:
         self.answers = answers
-        self._parts = parts.sorted_parts()
+        self._parts: list[tuple[Firsts, Tags]] = []
+        for every, others, size in zip(parts.first, parts.tags, parts.filled.tolist(), strict=True):
+            first, tags = every[:size], others[:size]  # sorted where they are
+            order = first.argsort(kind="stable")  # of answers to the same key, the last stays the last
+            first[:], tags[:] = first[order], tags[order]
+            self._parts.append((first, tags))
 
     @property
     def is_unambiguous(self) -> bool:
@@ -292,9 +310,9 @@ class _KeyParts:
         # A part has the room that it is expected to need, and eight standard deviations more: keys are hashes, so this
         # overflows only if somebody made the keys, and then answers are looked up one by one instead.
         room = size // _PARTS + 8 * isqrt(size // _PARTS + 1) + 64
-        self._first: Firsts = np.empty((_PARTS, room), dtype=np.uint64)
-        self._tags: Tags = np.empty((_PARTS, room), dtype=np.uint32)
-        self._filled = np.zeros(_PARTS, dtype=np.int64)
+        self.first: Firsts = np.empty((_PARTS, room), dtype=np.uint64)
+        self.tags: Tags = np.empty((_PARTS, room), dtype=np.uint32)
+        self.filled = np.zeros(_PARTS, dtype=np.int64)
 
     def add(self, keys: bytes, numbers: Sequence[int]) -> bool:
         """Adds keys in one piece, and the number of each one's answer, from 1; False if there is no room for them."""
@@ -303,25 +321,15 @@ class _KeyParts:
         part = (halves[:, 0] >> _PART_SHIFT).astype(np.uint8)
         order = part.argsort(kind="stable")
         counts = np.bincount(part, minlength=_PARTS)
-        if (self._filled + counts).max() > self._first.shape[1]:
+        if (self.filled + counts).max() > self.first.shape[1]:
             return False
         part = part[order]
         # Which free place of its part each key gets: keys are grouped by part with a stable sort, and `counts.cumsum()
         # - counts` is where each group begins, so the difference is the number of a key within its group.
-        at = self._filled[part] + np.arange(len(part)) - (counts.cumsum() - counts)[part]
-        self._first[part, at], self._tags[part, at] = halves[order, 0], tags[order]
-        self._filled += counts
+        at = self.filled[part] + np.arange(len(part)) - (counts.cumsum() - counts)[part]
+        self.first[part, at], self.tags[part, at] = halves[order, 0], tags[order]
+        self.filled += counts
         return True
-
-    def sorted_parts(self) -> list[tuple[Firsts, Tags]]:
-        """The parts, whose keys are sorted where they are."""
-        found = []
-        for every, others, size in zip(self._first, self._tags, self._filled.tolist(), strict=True):
-            first, tags = every[:size], others[:size]
-            order = first.argsort(kind="stable")  # of answers to the same key, the last stays the last
-            first[:], tags[:] = first[order], tags[order]
-            found.append((first, tags))
-        return found
 
 
 def _key_halves(keys: bytes) -> npt.NDArray[np.uint64]:
@@ -333,17 +341,6 @@ def _key_tags(second: npt.NDArray[np.uint64]) -> Tags:
     return second.astype(np.uint32) & ~_NUMBER
 
 
-def _read_all(store: AnswerStore) -> _KeyCodes | None:
-    """All answers of a store; None where they are too many or too long to be held."""
-    known, parts = _DistinctAnswers(store), _KeyParts(store.size)
-    for keys, answers in store.scan():
-        numbers = list(map(known.__getitem__, answers))
-        if known.too_many or not parts.add(keys, numbers):
-            return None
-    codes = _KeyCodes(parts, known.answers)
-    return codes if codes.is_unambiguous else None
-
-
 class _DistinctAnswers(dict[bytes | str, int]):
     """Numbers answers as they are stored, from 1, and reads each once; an error is a text."""
 
@@ -353,16 +350,12 @@ class _DistinctAnswers(dict[bytes | str, int]):
         self.size = 0
         self._store = store
 
-    @property
-    def too_many(self) -> bool:
-        return len(self) > _MAX_DISTINCT or self.size > _MAX_BYTES
-
     def __missing__(self, stored: bytes | str) -> int:
         try:
             error = stored if isinstance(stored, str) else None
             self.answers.append(Output(None if error is not None else msgspec.json.decode(stored), error))
         except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as damage:
-            raise self._store.damage(damage) from damage
+            raise damaged_store(self._store.file, damage) from damage
         self.size += len(stored)
         self[stored] = len(self.answers)
         return len(self.answers)

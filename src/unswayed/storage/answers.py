@@ -26,10 +26,16 @@ import numpy as np
 
 from unswayed.base.errors import StoredFileError, UsageError
 from unswayed.base.values import Output
-from unswayed.storage import files
-from unswayed.storage.answer_rows import WriteBuffer, key_places, read_details, read_outputs, split_answers
+from unswayed.storage.answer_rows import (
+    WriteBuffer,
+    damaged_store,
+    key_places,
+    read_details,
+    read_outputs,
+    split_answers,
+)
+from unswayed.storage.files import Lock, unwritable
 from unswayed.storage.keys import KEY_BYTES, MAX_ROW, Key, KeyIndex
-from unswayed.storage.locks import Lock
 from unswayed.storage.sqlite import connect, interrupted
 
 _SCHEMA = (
@@ -133,7 +139,7 @@ class AnswerStore:
         except (sqlite3.DatabaseError, ValueError, TypeError) as error:
             connection.close()
             interrupted(connection, error)
-            raise self.damage(error) from error
+            raise damaged_store(self.file, error) from error
         self._indexed = 0 if last is None else -(1 << 63)  # the number of the last row that the index has
 
     @classmethod
@@ -198,7 +204,7 @@ class AnswerStore:
         try:  # where nothing can be written, SQLite can't keep its log beside the file; it need not, if that is whole
             return cls(file, connect(file, _SCHEMA, immutable=not writable))
         except sqlite3.DatabaseError as error:
-            raise _damaged(file, error) from error
+            raise damaged_store(file, error) from error
 
     def __enter__(self) -> AnswerStore:
         return self
@@ -353,10 +359,6 @@ class AnswerStore:
                         found[start + at] = error
                 yield b"".join([keys for keys, _, _ in rows]), found
 
-    def damage(self, error: Exception) -> StoredFileError:
-        """The error of a store that holds what no store writes."""
-        return _damaged(self.file, error)
-
     def content(self) -> str:
         """An id of all outputs, which is another once one is added or changed."""
         keys_seen, answers_seen = blake2b(digest_size=16), blake2b(digest_size=16)
@@ -390,7 +392,15 @@ class AnswerStore:
         if not keys:
             return
         self._buffer.seal()
-        if self._index_rows():
+        if not self._alone:
+            self._flush()
+        # Of a store that only this process writes to, rows of which it looks nothing up are never read again.
+        if not self._alone or self._indexed < self._last:
+            rows = self._db.execute("SELECT id, keys FROM batches WHERE id > ? ORDER BY id", (self._indexed,))
+            while new := rows.fetchmany(_ROWS_A_READ):
+                self._index_some(*zip(*new, strict=True))
+        self._index_waiting()
+        if self._indexed > 0:
             found = self._index.find(keys)
             numbers = list(found)
             if numbers and numbers[-1] > self._last:
@@ -401,20 +411,6 @@ class AnswerStore:
                 query = f"SELECT id, {columns} FROM batches WHERE id IN ({marks}) ORDER BY id"  # noqa: S608 - ours
                 for number, *row in self._db.execute(query, part):
                     yield found[number], *row
-
-    def _index_rows(self) -> bool:
-        """Adds to the index the rows that it lacks; is there any row at all?
-
-        Of a store that only this process writes to, rows of which it looks nothing up are never read again.
-        """
-        if not self._alone:
-            self._flush()
-        if not self._alone or self._indexed < self._last:
-            rows = self._db.execute("SELECT id, keys FROM batches WHERE id > ? ORDER BY id", (self._indexed,))
-            while new := rows.fetchmany(_ROWS_A_READ):
-                self._index_some(*zip(*new, strict=True))
-        self._index_waiting()
-        return self._indexed > 0
 
     def _index_waiting(self) -> None:
         """Adds the rows that wait in the buffer, by the numbers that SQLite will give them."""
@@ -451,9 +447,9 @@ class AnswerStore:
             yield
         except sqlite3.DatabaseError as error:
             interrupted(self._db, error)
-            raise self.damage(error) from error
+            raise damaged_store(self.file, error) from error
         except (msgspec.MsgspecError, ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise self.damage(error) from error
+            raise damaged_store(self.file, error) from error
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -462,7 +458,7 @@ class AnswerStore:
         except sqlite3.OperationalError as error:
             raise _unwritable(self.file, error) from error
         except sqlite3.DatabaseError as error:
-            raise self.damage(error) from error
+            raise damaged_store(self.file, error) from error
 
 
 def _connect_to_write(file: Path) -> sqlite3.Connection:
@@ -476,7 +472,7 @@ def _connect_to_write(file: Path) -> sqlite3.Connection:
             db.close()
             raise
     except sqlite3.DatabaseError as error:
-        raise _damaged(file, error) from error
+        raise damaged_store(file, error) from error
     return db
 
 
@@ -490,17 +486,13 @@ def _put_aside(file: Path) -> Path | None:
     day = date.today().isoformat()
     names = (f"{file.stem}.{day}{more}{file.suffix}" for more in chain([""], (f"-{i}" for i in count(2))))
     aside = next(place for name in names if not (place := file.with_name(name)).exists())
-    with files.unwritable(aside, "the old answers"):
+    with unwritable(aside, "the old answers"):
         file.rename(aside)
         for log in ("-wal", "-shm"):
             left = file.with_name(file.name + log)
             if left.exists():
                 left.rename(aside.with_name(aside.name + log))
     return aside
-
-
-def _damaged(file: Path, error: Exception) -> StoredFileError:
-    return StoredFileError(f"{file}: the store is damaged or not a store ({error}). Run again into another folder.")
 
 
 def _unwritable(file: Path, error: Exception) -> StoredFileError:

@@ -1,4 +1,7 @@
-"""Writing files so that a reader sees the old one or the new one, whole."""
+"""Writing files so that a reader sees the old one or the new one, whole; and locks.
+
+The operating system releases a lock when its process ends, however it ends, and the lock says who holds it.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,24 @@ import os
 import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from glob import escape
 from pathlib import Path
 from secrets import token_hex
 from tempfile import mkdtemp
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
 from unswayed.base.errors import InUse, StoredFileError, UsageError, option
-from unswayed.storage.locks import Lock, take
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
 
 _HERE, _EXCHANGE = -100, 2  # renameat2's: paths from the current folder; both names change places
 
@@ -132,7 +141,18 @@ def growing_folder(path: Path, what: str, refuse: Callable[[], None]) -> Iterato
             yield partial
             refuse()
             with unwritable(path, what):
-                _put_in_place(partial, path)
+                # Where the system can, the two change places in one step, so that there is never none. What stood there
+                # has the partial name then, and goes with it.
+                rename: Any = None
+                with suppress(AttributeError, OSError):
+                    rename = ctypes.CDLL(None).renameat2 if path.exists() else None
+                one, other = os.fsencode(partial), os.fsencode(path)
+                if rename is None or rename(_HERE, one, _HERE, other, _EXCHANGE) != 0:
+                    old = _beside(path)
+                    if path.exists():
+                        path.rename(old)
+                    partial.rename(path)
+                    shutil.rmtree(old, ignore_errors=True)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
@@ -163,18 +183,17 @@ def free(folder: Path) -> bool:
 
 def refuse_foreign(folder: Path, what: str, files: Collection[str]) -> None:
     """Raises where a folder holds anything but these files, so that nothing is replaced that unswayed did not write."""
-    foreign = next((f for f in sorted(folder.rglob("*")) if _is_foreign(f, folder, files)), None)
-    if foreign is not None:
-        raise UsageError(
-            f"{folder} holds {what}, but also {foreign.relative_to(folder)}, which unswayed did not write. "
-            f"Move it away, or choose another folder with {option('o', 'to')}."
-        )
-
-
-def _is_foreign(file: Path, folder: Path, files: Collection[str]) -> bool:
-    if file.is_dir() and not file.is_symlink():
-        return not any(f.startswith(f"{file.relative_to(folder).as_posix()}/") for f in files)
-    return file.is_symlink() or file.relative_to(folder).as_posix() not in files
+    for file in sorted(folder.rglob("*")):
+        name = file.relative_to(folder).as_posix()
+        if file.is_dir() and not file.is_symlink():
+            own = any(f.startswith(f"{name}/") for f in files)
+        else:
+            own = name in files and not file.is_symlink()
+        if not own:
+            raise UsageError(
+                f"{folder} holds {what}, but also {file.relative_to(folder)}, which unswayed did not write. "
+                f"Move it away, or choose another folder with {option('o', 'to')}."
+            )
 
 
 @contextmanager
@@ -241,23 +260,89 @@ def _remove(left: Path) -> None:
             left.with_name(left.name + end).unlink(missing_ok=True)
 
 
-def _put_in_place(partial: Path, path: Path) -> None:
-    """Moves a folder that was written beside its place to it; one that stands there goes.
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # in somebody else's folder, a link could lead to any file of ours
+_open: set[int] = set()  # descriptors of locks that this process holds
 
-    Where the system can, the two change places in one step, so that there is never none.
+
+def _let_go() -> None:
+    """A fork must not keep what its parent holds: the lock would outlive it."""
+    for held in _open:
+        with suppress(OSError):
+            os.close(held)
+    _open.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
+
+
+class Lock:
+    """A lock on `file`, which is made for it and removed with it.
+
+    Another process is kept out wherever it runs: also in another container, where process numbers are the same, and on
+    another machine that mounts the same network file system. A file system without locks is warned of.
     """
-    if path.exists() and _exchanged(partial, path):
-        return  # what stood there has the partial name now, and goes with it
-    old = _beside(path)
-    if path.exists():
-        path.rename(old)
-    partial.rename(path)
-    shutil.rmtree(old, ignore_errors=True)
+
+    def __init__(self, file: Path, place: Path) -> None:
+        self._file = file
+        while True:
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | _NO_LINK, 0o666)
+            try:
+                taken = take(descriptor)
+                if taken is False:
+                    holder = ""
+                    with suppress(OSError):
+                        said = file.read_bytes()[:300].decode(errors="replace").strip()
+                        holder = f" ({said})" if said.isprintable() and said else ""
+                    raise InUse(f"Another process is writing to {place}{holder}. Wait for it, or use another folder.")
+                with suppress(FileNotFoundError):
+                    if os.path.samestat(os.fstat(descriptor), os.stat(file)):  # or its last holder removed it meanwhile
+                        break
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
+        if taken is None:
+            print(
+                f"unswayed: the file system of {place} has no locks. Make sure that no other process writes there.",
+                file=sys.stderr,
+            )
+        self.sure = taken is True
+        self._descriptor: int | None = descriptor
+        _open.add(descriptor)
+        from socket import gethostname  # here, as it takes a while to import
+
+        now = datetime.fromtimestamp(time.time(), UTC)
+        holder = f"process {os.getpid()} on {gethostname()} since {now:%Y-%m-%d %H:%M:%S} UTC"
+        with suppress(OSError):  # a full disk; what is to be written here will say so
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, holder.encode())
+
+    def close(self) -> None:
+        """Removes the file before the lock goes, so that nobody takes a lock on a file that is about to vanish."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor in _open:  # not in a fork
+            assert descriptor is not None
+            with suppress(OSError):
+                self._file.unlink(missing_ok=True)
+            _open.discard(descriptor)
+            os.close(descriptor)
+
+    def __enter__(self) -> Lock:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
-def _exchanged(one: Path, other: Path) -> bool:
+def take(descriptor: int) -> bool | None:
+    """Locks an open file; False where somebody else holds it, None where there are no locks."""
+    if fcntl is None:
+        return None
     try:
-        rename = ctypes.CDLL(None).renameat2
-    except (AttributeError, OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         return False
-    return bool(rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0)
+    except OSError:  # a network file system that was mounted without them
+        return None
+    return True

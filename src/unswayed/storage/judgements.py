@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +72,20 @@ def read_judgements(
     seen: set[tuple[str, str]] = set()
     for line, row in _rows(path):
         try:
-            made = by_hand(row) if by_hand is not None and not _is_record(row) else _record(row)
+            if by_hand is not None and not {"person", "kind", "asked", "answer"} <= row.keys():
+                made = by_hand(row)
+            else:
+                try:
+                    made = msgspec.convert(row, Judgement)
+                except msgspec.ValidationError as error:
+                    raise DataError(f"this is not a record of `unswayed collect export`: {error}.") from error
             if made.kind != kind:
                 raise DataError(f"this is an answer in a {made.kind} study, not in a {kind} study.")
-            _check(made, asked, answer)
+            for name, value, wanted in (("asked", made.asked, asked), ("answer", made.answer, answer)):
+                try:
+                    msgspec.convert(value, wanted or dict)
+                except msgspec.ValidationError as error:
+                    raise DataError(f"{name}: {error}.") from error
         except DataError as error:
             raise DataError(str(error), path, line) from error
         if made.person and (made.person, made.item) in seen:
@@ -84,36 +95,17 @@ def read_judgements(
     return judgements
 
 
-def _is_record(row: Mapping[str, Any]) -> bool:
-    return {"person", "kind", "asked", "answer"} <= row.keys()
-
-
-def _record(row: Mapping[str, Any]) -> Judgement:
-    try:
-        return msgspec.convert(row, Judgement)
-    except msgspec.ValidationError as error:
-        raise DataError(f"this is not a record of `unswayed collect export`: {error}.") from error
-
-
-def _check(made: Judgement, asked: Any, answer: Any) -> None:
-    for name, value, wanted in (("asked", made.asked, asked), ("answer", made.answer, answer)):
-        try:
-            msgspec.convert(value, wanted or dict)
-        except msgspec.ValidationError as error:
-            raise DataError(f"{name}: {error}.") from error
-
-
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if path.suffix == ".parquet":
-        yield from enumerate(_parquet_rows(path), 1)
+        number = count(1)
+        for names, batch in read_batches(path):
+            for cells in zip(*batch.values(), strict=True):
+                row = dict(zip(names, cells, strict=True))
+                yield next(number), {f: _read(path, f, row[c]) for f, c in _NAMES.items() if row.get(c) is not None}
         return
-    if path.suffix.lower() == ".csv":
-        yield from _csv_rows(path)
+    if path.suffix.lower() != ".csv":
+        yield from read_json_lines(path, dict[str, Any])
         return
-    yield from read_json_lines(path, dict[str, Any])
-
-
-def _csv_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     try:
         content = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -133,13 +125,6 @@ _PLAIN = {"person": "str", "kind": "str", "item": "str", "counted": "int", "why_
 _TIMES = {"seconds": "milliseconds", "received": "received"}  # whole milliseconds in Parquet
 _NAMES = {field: _TIMES.get(field, field) for field in Judgement.__struct_fields__}
 _COLUMNS = {column: "int" if field in _TIMES else _PLAIN.get(field, "str") for field, column in _NAMES.items()}
-
-
-def _parquet_rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    for names, batch in read_batches(path):
-        for cells in zip(*(batch[name] for name in names), strict=True):
-            row = dict(zip(names, cells, strict=True))
-            yield {f: _read(path, f, row[c]) for f, c in _NAMES.items() if row.get(c) is not None}
 
 
 def _read(path: Path, field: str, cell: Any) -> Any:

@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -24,29 +25,20 @@ ROWS_AT_ONCE = 2_048  # read together; a file of kilobytes may hold the same meg
 Row = Sequence[Any]
 
 
-def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> int:
-    """Writes rows of `int` and `str` columns; returns how many. Memory holds one batch, however many rows."""
-    return write_columns(path, columns, ([list(c) for c in zip(*block, strict=True)] for block in blocks(rows)))
+def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
+    """Writes rows of `int` and `str` columns. Memory holds one batch, however many rows."""
+    write_columns(path, columns, ([list(c) for c in zip(*block, strict=True)] for block in blocks(rows)))
 
 
-def write_columns(path: Path, columns: Mapping[str, str], pieces: Iterable[list[list[Any]]]) -> int:
+def write_columns(path: Path, columns: Mapping[str, str], pieces: Iterable[list[list[Any]]]) -> None:
     """The same for rows that come as the columns of a batch at once."""
     from arro3.core import Array, RecordBatch, Schema
 
     kinds = _kinds()
     schema = Schema([field(name, kinds[kind]) for name, kind in columns.items()])
     types = [kinds[kind] for kind in columns.values()]
-    count = 0
-
-    def batches() -> Iterator[Any]:
-        nonlocal count
-        for piece in pieces:
-            count += len(piece[0])
-            arrays = [Array(column, t) for column, t in zip(piece, types, strict=True)]
-            yield RecordBatch.from_arrays(arrays, schema=schema)
-
-    write_batches(path, schema, batches())
-    return count
+    columns_of = ([Array(column, t) for column, t in zip(piece, types, strict=True)] for piece in pieces)
+    write_batches(path, schema, (RecordBatch.from_arrays(arrays, schema=schema) for arrays in columns_of))
 
 
 def joined_columns(pieces: Iterable[list[list[Any]]]) -> Iterator[list[list[Any]]]:
@@ -156,12 +148,15 @@ def read_numbered(
 ) -> Iterator[dict[str, Any]]:
     """The same by name: a column of `int` as an array, and one of `str` as a list, or as `Repeated` where named so."""
     import numpy as np
+    from arro3.core import DataType, dictionary_dictionary, dictionary_indices
 
     for batch in _checked(path, columns, sha256):
         found: dict[str, Any] = {}
         for name, kind in columns.items():
             if name in repeated:
-                found[name] = _repeated(batch[name])
+                told = batch[name].cast(DataType.dictionary(DataType.int32(), DataType.large_utf8()))
+                numbers = np.asarray(dictionary_indices(told)).astype(np.int64)
+                found[name] = Repeated(dictionary_dictionary(told).to_pylist(), numbers)
             else:
                 found[name] = np.asarray(batch[name]) if kind == "int" else batch[name].to_pylist()
         yield found
@@ -183,20 +178,18 @@ def numbered_columns(
     return found
 
 
-def _repeated(column: Any) -> Repeated:
-    import numpy as np
-    from arro3.core import DataType, dictionary_dictionary, dictionary_indices
-
-    told = column.cast(DataType.dictionary(DataType.int32(), DataType.large_utf8()))
-    numbers = np.asarray(dictionary_indices(told)).astype(np.int64)
-    return Repeated(dictionary_dictionary(told).to_pylist(), numbers)
-
-
 def _checked(path: Path, columns: Mapping[str, str], sha256: str) -> Iterator[Any]:
     """Batches of a file of that hash, whose columns are these."""
+    kinds = _kinds()
     with open_hashed(path, sha256) as file:
         for batch in _batches(path, file):
-            _check_columns(path, batch, columns)
+            if list(batch.schema.names) != list(columns):
+                told = f"its columns are {batch.schema.names}, not {list(columns)}"
+                raise StoredFileError(f"{path}: {told}. Make it again.")
+            for name, kind in columns.items():
+                if batch.schema.field(name).type != kinds[kind] or batch[name].null_count:
+                    told = f"the column {name!r} has values of another type, or gaps"
+                    raise StoredFileError(f"{path}: {told}. Make it again.")
             yield batch
 
 
@@ -255,15 +248,6 @@ def bounded(path: Path, batch: Any) -> Any:
     return batch
 
 
-def _check_columns(path: Path, batch: Any, columns: Mapping[str, str]) -> None:
-    kinds = _kinds()
-    if list(batch.schema.names) != list(columns):
-        raise StoredFileError(f"{path}: its columns are {batch.schema.names}, not {list(columns)}. Make it again.")
-    for name, kind in columns.items():
-        if batch.schema.field(name).type != kinds[kind] or batch[name].null_count:
-            raise StoredFileError(f"{path}: the column {name!r} has values of another type, or gaps. Make it again.")
-
-
 @contextmanager
 def _panics(path: Path) -> Iterator[None]:
     """The native reader panics on damaged files, with an exception that is not an Exception."""
@@ -277,22 +261,32 @@ def _panics(path: Path) -> Iterator[None]:
 
 def _rows_at_once(path: Path, file: BinaryIO) -> int:
     """How many rows fit into memory together, whichever entries of a dictionary they hold."""
-    _check_magic(path, file)
-    with _panics(path):
-        footer = Footer(file)
-    if any("\0" in name for name in footer.names):
-        raise StoredFileError(f"{path}: the name of a column has a NUL character. Rename the column.")
-    return max(1, min(ROWS_AT_ONCE, 2 * MOST_AT_ONCE // max(1, footer.dictionary)))
-
-
-def _check_magic(path: Path, file: BinaryIO) -> None:
     head = file.read(4)
     size = file.seek(0, 2)
-    file.seek(max(0, size - 4))
-    tail = file.read(4)
-    file.seek(0)
+    file.seek(max(0, size - 8))
+    length, tail = int.from_bytes(file.read(4), "little"), file.read(4)
     if head != b"PAR1" or tail != b"PAR1" or size < 12:
         raise StoredFileError(f"{path}: this is not a whole Parquet file; it may have been cut off. Make it again.")
+    with _panics(path):
+        if not 0 < length <= min(_MOST_FOOTER, size - 12):
+            raise ValueError("its footer has no sound length")
+        file.seek(size - 8 - length)
+        facts = _Compact(file.read(length)).struct()
+        elements = facts.get(_SCHEMA) or []
+        names = [e[_NAME].decode("utf-8", "replace") for e in elements if isinstance(e.get(_NAME), bytes)]
+        largest = 1  # bytes of a dictionary
+        for column in chain.from_iterable(group.get(_COLUMNS) or [] for group in facts.get(_GROUPS) or []):
+            at = (column.get(_COLUMN_FACTS) or {}).get(_DICTIONARY_AT)
+            if isinstance(at, int) and at > 0:
+                if at >= size:
+                    raise ValueError("a dictionary lies outside the file")
+                file.seek(at)
+                unpacked = _Compact(file.read(_MOST_HEADER)).struct().get(_UNPACKED, 0)
+                largest = max(largest, unpacked if isinstance(unpacked, int) else 0)
+        file.seek(0)
+    if any("\0" in name for name in names):
+        raise StoredFileError(f"{path}: the name of a column has a NUL character. Rename the column.")
+    return max(1, min(ROWS_AT_ONCE, 2 * MOST_AT_ONCE // largest))
 
 
 _MOST_FOOTER = 256 << 20  # bytes
@@ -300,40 +294,6 @@ _MOST_HEADER = 1 << 16
 _DEEPEST = 32
 _SCHEMA, _GROUPS, _COLUMNS, _COLUMN_FACTS, _NAME = 2, 4, 1, 3, 4  # numbers of fields, as parquet.thrift has them
 _DICTIONARY_AT, _UNPACKED = 11, 2
-
-
-class Footer:
-    """The names of all columns, and the bytes of the largest dictionary."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        size = file.seek(0, 2)
-        file.seek(size - 8)
-        length = int.from_bytes(file.read(4), "little")
-        if not 0 < length <= min(_MOST_FOOTER, size - 12):
-            raise ValueError("its footer has no sound length")
-        file.seek(size - 8 - length)
-        facts = _Compact(file.read(length)).struct()
-        elements = facts.get(_SCHEMA) or []
-        self.names = [e[_NAME].decode("utf-8", "replace") for e in elements if isinstance(e.get(_NAME), bytes)]
-        self.dictionary = max((_unpacked(file, at, size) for at in _dictionaries(facts)), default=0)
-        file.seek(0)
-
-
-def _dictionaries(facts: dict[int, Any]) -> Iterator[int]:
-    """Where the dictionaries stand in the file."""
-    for group in facts.get(_GROUPS) or []:
-        for column in group.get(_COLUMNS) or []:
-            at = (column.get(_COLUMN_FACTS) or {}).get(_DICTIONARY_AT)
-            if isinstance(at, int) and at > 0:
-                yield at
-
-
-def _unpacked(file: BinaryIO, at: int, size: int) -> int:
-    if at >= size:
-        raise ValueError("a dictionary lies outside the file")
-    file.seek(at)
-    unpacked = _Compact(file.read(_MOST_HEADER)).struct().get(_UNPACKED, 0)
-    return unpacked if isinstance(unpacked, int) else 0
 
 
 class _Compact:

@@ -10,6 +10,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterable
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -39,11 +40,7 @@ class Guarded(sqlite3.Connection):
         self.looks = 0
         return super().executemany(sql, values)
 
-    def guard(self, size: int) -> None:
-        self.most = _LOOKS_AT_LEAST + size * _OPCODES_A_BYTE // _OPCODES
-        self.set_progress_handler(self._look, _OPCODES)
-
-    def _look(self) -> bool:
+    def look(self) -> bool:
         self.looks += 1  # a signal's exception can only come up here, and SQLite tells it as "interrupted"
         return self.looks > self.most
 
@@ -53,36 +50,40 @@ def connect(
 ) -> Guarded:
     """A connection to a file that holds nothing but what the statements of `schema` make, or a part of that."""
     size = sum(_size(file.with_name(file.name + suffix)) for suffix in ("", "-wal", "-shm"))
-    _refuse_journal(file)
+    journal = file.with_name(f"{file.name}-journal")
+    if os.path.lexists(journal):
+        # SQLite would do what a journal says: change the file, and delete whatever file the journal names.
+        if _size(file):
+            raise StoredFileError(
+                f"{journal}: unswayed leaves no such file; it may be harmful. Delete it, then run again."
+            )
+        journal.unlink()  # a process was killed while it made the file; nothing is in it
     mode = "rwc" if write else "ro&immutable=1" if immutable else "ro"
     place = f"file:{quote(str(file.absolute()))}?mode={mode}"
     db = sqlite3.connect(place, uri=True, timeout=30, check_same_thread=False, factory=Guarded)
     try:
         if autocommit:
             db.isolation_level = None
-        db.guard(size)
+        db.most = _LOOKS_AT_LEAST + size * _OPCODES_A_BYTE // _OPCODES
+        db.set_progress_handler(db.look, _OPCODES)
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
         db.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         for pragma in ("trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0"):
             db.execute(f"PRAGMA {pragma}")
         if not write:
             db.execute("PRAGMA query_only=ON")
-        check_schema(file, db, schema)
+        ours = _objects_of(tuple(schema))
+        for object_ in _objects(db, len(ours) + 1):
+            if object_ not in ours:  # a table, index, view or trigger that is not made by `schema`, or made otherwise
+                kind, name, *_ = object_
+                raise StoredFileError(
+                    f"{file}: unswayed did not make the {kind} {name!r:.60} in it. The file may be harmful: don't use "
+                    f"it."
+                )
     except BaseException:
         db.close()
         raise
     return db
-
-
-def check_schema(file: Path, db: sqlite3.Connection, schema: Iterable[str]) -> None:
-    """Raises where a file has a table, index, view or trigger that `schema` does not make, or makes otherwise."""
-    ours = _objects_of(tuple(schema))
-    for object_ in _objects(db, len(ours) + 1):
-        if object_ not in ours:
-            kind, name, *_ = object_
-            raise StoredFileError(
-                f"{file}: unswayed did not make the {kind} {name!r:.60} in it. The file may be harmful: don't use it."
-            )
 
 
 def interrupted(db: sqlite3.Connection, error: BaseException) -> None:
@@ -94,13 +95,10 @@ def interrupted(db: sqlite3.Connection, error: BaseException) -> None:
 
 @lru_cache
 def _objects_of(schema: tuple[str, ...]) -> frozenset[Object]:
-    db = sqlite3.connect(":memory:")
-    try:
+    with closing(sqlite3.connect(":memory:")) as db:
         for statement in schema:
             db.execute(statement)
         return frozenset(_objects(db, 1_000))
-    finally:
-        db.close()
 
 
 def _objects(db: sqlite3.Connection, most: int) -> list[Object]:
@@ -117,14 +115,3 @@ def _size(file: Path) -> int:
     if not stat.S_ISREG(there.st_mode):
         raise StoredFileError(f"{file}: this is a link or not a regular file. Replace it with a file of your own.")
     return there.st_size
-
-
-def _refuse_journal(file: Path) -> None:
-    """SQLite would do what a journal says: change the file, and delete whatever file the journal names."""
-    journal = file.with_name(f"{file.name}-journal")
-    if not os.path.lexists(journal):
-        return
-    if not _size(file):  # a process was killed while it made the file; nothing is in it
-        journal.unlink()
-        return
-    raise StoredFileError(f"{journal}: unswayed leaves no such file; it may be harmful. Delete it, then run again.")

@@ -9,22 +9,22 @@ from __future__ import annotations
 import shutil
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from unswayed.base.errors import StoredFileError, UnknownName, UsageError, option
 from unswayed.base.ids import canonical, canonical_each, content_id, decode, file_hash
 from unswayed.base.registry import VERSION
 from unswayed.base.task import Task, task_named, tasks
 from unswayed.base.text import data_frame, html_table
-from unswayed.base.values import Example, Inputs, Json, Meaning, Variant
+from unswayed.base.values import Example, Inputs, Json, Variant
 from unswayed.storage.files import as_path, free, growing_folder, refuse_foreign, temporary_folder, unwritable
-from unswayed.storage.old_edition import refuse_old_edition
 from unswayed.storage.parquet import (
     ROWS_AT_ONCE,
     joined_columns,
@@ -40,6 +40,7 @@ from unswayed.storage.untrusted_files import (
     note_down,
     open_hashed,
     read_bounded,
+    refuse_old_edition,
     remember_hash,
 )
 
@@ -48,14 +49,13 @@ LANGUAGE = "language"  # the group that holds an example's own language, where r
 MEMORY_BYTES = 256 << 20  # of texts of a suite that stays in memory
 _SHOWN = 5  # variants in a notebook
 _MOST_MANIFEST = 64 << 20  # bytes
-_EXAMPLE_COLUMNS = {"row": "int", "id": "str", "inputs": "str", "gold": "str", "groups": "str"}
-_VARIANT_COLUMNS = {
-    "row": "int", "example_id": "str", "draw": "int", "source": "str", "family": "str", "meaning": "str",
-    "inputs": "str", "gold": "str", "note": "str",
+_COLUMNS = {
+    "examples.parquet": {"row": "int", "id": "str", "inputs": "str", "gold": "str", "groups": "str"},
+    "variants.parquet": {
+        "row": "int", "example_id": "str", "draw": "int", "source": "str", "family": "str", "meaning": "str",
+        "inputs": "str", "gold": "str", "note": "str",
+    },
 }  # fmt: skip
-
-
-_COLUMNS = {"examples.parquet": _EXAMPLE_COLUMNS, "variants.parquet": _VARIANT_COLUMNS}
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,22 +163,18 @@ class Suite:
         return data_frame("polars", self._columns())
 
     def _columns(self, most: int | None = None) -> dict[str, list[Any]]:
-        columns: dict[str, list[Any]] = {
-            name: [] for name in ("example", "operator", "draw", "before", "after", "change", "gold")
-        }
         pairs = ((example, variant) for example, variants in self.groups() for variant in variants)
-        for example, variant in islice(pairs, most):
-            before, after = changed_texts(example.inputs, variant.inputs)
-            cells = (example.id, variant.source, variant.draw, before, after, variant.note, variant.gold)
-            for column, cell in zip(columns.values(), cells, strict=True):
-                column.append(cell)
-        return columns
+        rows = [
+            (e.id, v.source, v.draw, *changed_texts(e.inputs, v.inputs), v.note, v.gold) for e, v in islice(pairs, most)
+        ]
+        names = ("example", "operator", "draw", "before", "after", "change", "gold")
+        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
     def save(self, to: str | Path, overwrite: bool = False) -> Suite:
         """Copies the suite to folder `to`, for example one that was made in a temporary folder."""
         to = as_path(to, "to")
         if self._tables is not None:
-            _write(to, self.manifest, iter(self._tables["examples"]), iter(self._tables["variants"]), overwrite)
+            _write(to, lambda hashes: replace(self.manifest, hashes=hashes), self._tables, overwrite)
             return Suite(to)
         assert self.path is not None
         with (
@@ -211,22 +207,22 @@ class Suite:
 
     def sources(self) -> dict[str, int]:
         """How many variants each operator or person made, the most first."""
-        counts = Counter(source for (source,) in self._rows("variants.parquet", ["source"]))
+        counts = Counter(source for (source,) in self.columns("variants", "source"))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def examples(self) -> Iterator[Example]:
-        for row, id, inputs, gold, groups in self._rows("examples.parquet"):
+        for row, id, inputs, gold, groups in self.columns("examples"):
             try:
                 yield Example(row, id, _texts(inputs), _value(gold), _texts(groups))
             except _ODD as error:
                 raise self.odd("examples.parquet", f"example {id!r:.60}", error) from error
 
     def variants(self) -> Iterator[Variant]:
-        for number, example_id, draw, source, family, meaning, inputs, gold, note in self._rows("variants.parquet"):
+        for number, example_id, draw, source, family, meaning, inputs, gold, note in self.columns("variants"):
             try:
-                yield Variant(
-                    number, example_id, draw, source, family, _meaning(meaning), _texts(inputs), _value(gold), note
-                )
+                if meaning not in ("same", "changed"):
+                    raise msgspec.ValidationError(f"its meaning is {meaning!r:.60}, not same or changed")
+                yield Variant(number, example_id, draw, source, family, meaning, _texts(inputs), _value(gold), note)
             except _ODD as error:
                 raise self.odd("variants.parquet", f"a variant of {example_id!r:.60}", error) from error
 
@@ -275,11 +271,13 @@ class Suite:
         note_down(_claim(self.manifest))
 
     def columns(self, table: str, *names: str) -> Iterator[tuple[Any, ...]]:
-        """Some columns of `examples` or `variants` as they are stored, where texts and golds are JSON."""
-        return self._rows(f"{table}.parquet", names)
+        """The rows of `examples` or `variants` as they are stored, where texts and golds are JSON; of some columns, or
+        all."""
+        for lists in self.lists(table, *names):
+            yield from zip(*lists, strict=True)
 
     def lists(self, table: str, *names: str) -> Iterator[list[list[Any]]]:
-        """The same, or all columns where none is named, some rows at a time."""
+        """The same as columns, some rows at a time."""
         name = f"{table}.parquet"
         if self._tables is not None:
             at = [list(_COLUMNS[name]).index(column) for column in names or _COLUMNS[name]]
@@ -300,10 +298,6 @@ class Suite:
         assert self.path is not None
         yield from read_numbered(self.path / name, _COLUMNS[name], self.manifest.hashes[name], repeated)
 
-    def _rows(self, name: str, chosen: Sequence[str] = ()) -> Iterator[tuple[Any, ...]]:
-        for lists in self.lists(name.removesuffix(".parquet"), *chosen):
-            yield from zip(*lists, strict=True)
-
     def _check_hashes(self) -> None:
         assert self.path is not None
         for name, expected in self.manifest.hashes.items():
@@ -321,12 +315,6 @@ _verified: dict[bytes, tuple[str, int, int]] = {}  # by hashes and decisive fact
 _texts = msgspec.json.Decoder(dict[str, str]).decode
 _value = msgspec.json.Decoder().decode
 _ODD = (msgspec.MsgspecError, UnicodeError, RecursionError)
-
-
-def _meaning(name: str) -> Meaning:
-    if name not in ("same", "changed"):
-        raise msgspec.ValidationError(f"its meaning is {name!r:.60}, not same or changed")
-    return cast(Meaning, name)
 
 
 def _claim(manifest: Manifest) -> bytes:
@@ -390,53 +378,49 @@ def write_pieces(
             counts[table] += len(columns[0])
             yield columns
 
-    def example_batches() -> Iterator[list[list[Any]]]:
-        rows = languages_counted(examples(), spoken) if "+" in manifest.language else examples()
-        return counted("examples", joined_columns(example_columns(rows, content.update)))
-
-    def variant_batches() -> Iterator[list[list[Any]]]:
-        return counted("variants", joined_columns(variant_columns(variants(), content.update)))
+    rows = languages_counted(examples(), spoken) if "+" in manifest.language else examples()
+    parts = {
+        "examples": counted("examples", joined_columns(example_columns(rows, content.update))),
+        "variants": counted("variants", joined_columns(variant_columns(variants(), content.update))),
+    }
 
     def whole_manifest(hashes: dict[str, str]) -> Manifest:
         """The manifest with what is known once the last variant was written."""
-        return msgspec.structs.replace(
+        return replace(
             manifest, **counts, content=content.hexdigest(), hashes=hashes, unchanged=dict(unchanged or {}),
             ties=ties and ties(), languages=dict(spoken.most_common()),
         )  # fmt: skip
 
     if path is not None:
-        made = _write(Path(path), whole_manifest, example_batches(), variant_batches(), overwrite)
+        made = _write(Path(path), whole_manifest, parts, overwrite)
         note_down(_claim(made))
         return Suite.known(path, made)
     tables: Tables = {}
     room = MEMORY_BYTES
-    for table, batches in (("examples", example_batches()), ("variants", variant_batches())):
+    for table, batches in parts.items():
         tables[table] = []
         for columns in batches:
             tables[table].append(columns)
             room -= sum(sum(map(len, column)) for column in columns if type(column[0]) is str)
             if room < 0:
                 folder = temporary_folder()
-                rest = {name: chain(tables[name], batches if name == table else ()) for name in tables}
-                found = _write(
-                    folder / "suite", whole_manifest, rest["examples"], rest.get("variants") or variant_batches()
-                )
-                suite = Suite.known(folder / "suite", found)
+                rest = {name: chain(tables.get(name, ()), more) for name, more in parts.items()}
+                suite = Suite.known(folder / "suite", _write(folder / "suite", whole_manifest, rest))
                 weakref.finalize(suite, shutil.rmtree, folder, ignore_errors=True)
                 return suite
     return Suite.in_memory(whole_manifest({}), tables)
 
 
 def _write(
-    path: Path, manifest: Manifest | Callable[[dict[str, str]], Manifest], examples: Iterable[list[list[Any]]],
-    variants: Iterable[list[list[Any]]], overwrite: bool = False,
+    path: Path, manifest: Callable[[dict[str, str]], Manifest], tables: Mapping[str, Iterable[list[list[Any]]]],
+    overwrite: bool = False,
 ) -> Manifest:  # fmt: skip
-    """Writes the files of a suite from batches of columns; its manifest may depend on what was written."""
+    """Writes the files of a suite from batches of columns; `manifest` is called with their hashes."""
     with growing_folder(path, "the suite", lambda: refuse_existing(path, overwrite)) as partial:
-        for name, batches in (("examples.parquet", examples), ("variants.parquet", variants)):
-            write_columns(partial / name, _COLUMNS[name], batches)
+        for name, columns in _COLUMNS.items():
+            write_columns(partial / name, columns, tables[name.removesuffix(".parquet")])
         hashes = {name: file_hash(partial / name) for name in _COLUMNS}
-        made = msgspec.structs.replace(manifest, hashes=hashes) if isinstance(manifest, Manifest) else manifest(hashes)
+        made = manifest(hashes)
         with unwritable(path, "the suite"):
             _write_manifest(partial, made)
     for name, expected in hashes.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -21,19 +21,13 @@ _MAKES_UP = {"examples", "variants", "content", "hashes"}  # facts of a manifest
 
 def export_suite(suite: Suite, to: str | Path) -> int:
     """Writes the manifest, then each example followed by its variants; returns the number of lines."""
+    encode, count = msgspec.json.Encoder().encode, 1
     with replacing_or_printing(to) as write:
-        return _export(suite, write)
-
-
-def _export(suite: Suite, write: Callable[[bytes], object]) -> int:
-    encode = msgspec.json.Encoder().encode
-    count = 1
-    write(encode({"suite": suite.manifest}) + b"\n")
-    for example, variants in suite.groups():
-        write(encode(example) + b"\n")
-        for variant in variants:
-            write(encode(variant) + b"\n")
-        count += 1 + len(variants)
+        write(encode({"suite": suite.manifest}) + b"\n")
+        for example, variants in suite.groups():
+            for value in (example, *variants):
+                write(encode(value) + b"\n")
+            count += 1 + len(variants)
     return count
 
 
@@ -44,18 +38,37 @@ def import_suite(
     file = Path(file)
     manifest, examples, variants = _read(file)
     if manifest is None:
+        varied = task_named(task) if task else guess_task(examples[0])
+        texts = (e.inputs[name] for e in examples for name in varied.texts(e.inputs) if name in e.inputs)
         manifest = Manifest(
-            task=task or guess_task(examples[0]).name,
-            language=language_tag(language) if language else identify(_texts(examples, task), rows=False).language,
+            task=task or varied.name,
+            language=language_tag(language) if language else identify(texts, rows=False).language,
         )
-    _check(file, examples, variants, manifest)
+    if manifest.task not in tasks:  # also module:Class: opening a file must not run somebody's code
+        raise DataError(str(UnknownName("task", manifest.task, tasks.names(), "unswayed list tasks")), file)
+    own_task = task_named(manifest.task)
+    by_id = {example.id: example for example in examples}
+    if len(by_id) < len(examples) or len({e.row for e in examples}) < len(examples):
+        raise DataError("two examples have the same id or row", file)
+    for example in examples:
+        problem = own_task.gold_problem(example) if example.gold is not None else None
+        if problem:
+            raise DataError(f"example {example.id!r}: {problem}", file)
+    odd = next((n for n in (*(e.row for e in examples), *(v.draw for v in variants)) if not 0 <= n < 1 << 63), None)
+    if odd is not None:
+        raise DataError(f"a row or draw is {odd}; they must be whole numbers from 0 on, below 2^63", file)
+    for variant in variants:
+        owner = by_id[variant.example_id]
+        if owner.row != variant.row:
+            raise DataError(
+                f"a variant is of {variant.example_id!r}, row {variant.row}, but that example has row {owner.row}", file
+            )
+        moved = Example(owner.row, owner.id, variant.inputs, variant.gold)
+        problem = own_task.gold_problem(moved) if variant.gold is not None else None
+        if problem:
+            raise DataError(f"the variant {variant.draw} of {owner.id!r} by {variant.source!r}: {problem}", file)
     variants.sort(key=lambda v: v.row)
     return write_suite(to, manifest, lambda: examples, lambda: variants, overwrite, manifest.unchanged)
-
-
-def _texts(examples: list[Example], task: str | None) -> Iterator[str]:
-    varied = task_named(task) if task else guess_task(examples[0])
-    return (e.inputs[name] for e in examples for name in varied.texts(e.inputs) if name in e.inputs)
 
 
 def _read(file: Path) -> tuple[Manifest | None, list[Example], list[Variant]]:
@@ -79,20 +92,17 @@ def _read(file: Path) -> tuple[Manifest | None, list[Example], list[Variant]]:
     if not examples:
         raise DataError("there are no examples in it", file)
     by_id = {example.id: example for example in examples}
-    variants = [_variant(file, row, fields, by_id) for row, fields in varied]
+    variants: list[Variant] = []
+    for row, fields in varied:  # a line may leave out what its example or the way of most variants tells
+        owner = by_id.get(fields["example_id"]) if isinstance(fields["example_id"], str) else None
+        if owner is None:
+            raise DataError(f"this is a variant of {fields['example_id']!r}, which is not an example here", file, row)
+        usual = {"row": owner.row, "draw": 0, "source": "people", "family": "people", "meaning": "same", "note": ""}
+        try:
+            variants.append(msgspec.convert({**usual, "gold": owner.gold, **fields}, Variant))
+        except msgspec.MsgspecError as error:
+            raise DataError(f"this is not an example, a variant or a manifest: {error}", file, row) from error
     return manifest, sorted(examples, key=lambda e: e.row), variants
-
-
-def _variant(file: Path, row: int, fields: dict[str, Json], by_id: dict[str, Example]) -> Variant:
-    """A variant whose line may leave out what its example or the way of most variants tells."""
-    owner = by_id.get(fields["example_id"]) if isinstance(fields["example_id"], str) else None
-    if owner is None:
-        raise DataError(f"this is a variant of {fields['example_id']!r}, which is not an example here", file, row)
-    usual = {"row": owner.row, "draw": 0, "source": "people", "family": "people", "meaning": "same", "note": ""}
-    try:
-        return msgspec.convert({**usual, "gold": owner.gold, **fields}, Variant)
-    except msgspec.MsgspecError as error:
-        raise DataError(f"this is not an example, a variant or a manifest: {error}", file, row) from error
 
 
 def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
@@ -103,29 +113,3 @@ def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
         raise DataError(f"the file can't be read ({error.strerror})", file) from error
     except StoredFileError as error:
         raise DataError(str(error).removeprefix(f"{file}: "), file) from error
-
-
-def _check(file: Path, examples: list[Example], variants: list[Variant], manifest: Manifest) -> None:
-    if manifest.task not in tasks:  # also module:Class: opening a file must not run somebody's code
-        raise DataError(str(UnknownName("task", manifest.task, tasks.names(), "unswayed list tasks")), file)
-    task = task_named(manifest.task)
-    by_id = {example.id: example for example in examples}
-    if len(by_id) < len(examples) or len({e.row for e in examples}) < len(examples):
-        raise DataError("two examples have the same id or row", file)
-    for example in examples:
-        problem = task.gold_problem(example) if example.gold is not None else None
-        if problem:
-            raise DataError(f"example {example.id!r}: {problem}", file)
-    odd = next((n for n in (*(e.row for e in examples), *(v.draw for v in variants)) if not 0 <= n < 1 << 63), None)
-    if odd is not None:
-        raise DataError(f"a row or draw is {odd}; they must be whole numbers from 0 on, below 2^63", file)
-    for variant in variants:
-        owner = by_id[variant.example_id]
-        if owner.row != variant.row:
-            raise DataError(
-                f"a variant is of {variant.example_id!r}, row {variant.row}, but that example has row {owner.row}", file
-            )
-        moved = Example(owner.row, owner.id, variant.inputs, variant.gold)
-        problem = task.gold_problem(moved) if variant.gold is not None else None
-        if problem:
-            raise DataError(f"the variant {variant.draw} of {owner.id!r} by {variant.source!r}: {problem}", file)

@@ -25,14 +25,15 @@ def example_columns(examples: Iterable[Example], hashed: Hashed) -> Iterator[lis
             e, before = next((e, row) for e, row in zip(some, (last, *rows), strict=False) if e.row <= row)
             raise DataError(f"example {e.id!r} has row {e.row} after row {before}; rows must ascend")
         last = rows[-1]
-        yield _hashed(
-            hashed,
+        columns: list[list[Any]] = [
             rows,
             [e.id for e in some],
             json_texts([e.inputs for e in some]),
             json_texts([e.gold for e in some]),
             json_texts([e.groups for e in some]),
-        )
+        ]
+        hashed(canonical_each(zip(*columns, strict=True)))
+        yield columns
 
 
 class Piece(NamedTuple):
@@ -43,38 +44,28 @@ class Piece(NamedTuple):
 
 
 def pieces_of(variants: Iterable[Variant]) -> Iterator[Piece]:
-    if not isinstance(variants, Variants):
-        return map(_piece, map(_taken_apart, pieces(variants)))
-    columns = _columns_of(variants)
-    return (_piece([column[at : at + PIECE] for column in columns]) for at in range(0, len(variants), PIECE))
-
-
-def _piece(columns: list[list[Any]]) -> Piece:
-    return Piece(columns, canonical_each(zip(*columns, strict=True)))
-
-
-def _columns_of(variants: Variants) -> list[list[Any]]:
-    return [*variants.places, _inputs_of(variants), json_texts(variants.golds), variants.notes]
-
-
-def _inputs_of(variants: Variants) -> list[str]:
-    """The inputs as JSON; without making them first, where all have one text of the same name."""
-    names = {name for example in variants.varied for name in example.inputs}
-    return json_texts(variants.texts, *names) if len(names) == 1 else json_texts(variants.inputs)
-
-
-def _taken_apart(some: list[Variant]) -> list[list[Any]]:
-    return [
-        [v.row for v in some],
-        [v.example_id for v in some],
-        [v.draw for v in some],
-        [v.source for v in some],
-        [v.family for v in some],
-        [v.meaning for v in some],
-        json_texts([v.inputs for v in some]),
-        json_texts([v.gold for v in some]),
-        [v.note for v in some],
-    ]
+    if isinstance(variants, Variants):
+        # Where all inputs have one text of the same name, their JSON is made without making them first.
+        names = {name for example in variants.varied for name in example.inputs}
+        inputs = json_texts(variants.texts, *names) if len(names) == 1 else json_texts(variants.inputs)
+        every = [*variants.places, inputs, json_texts(variants.golds), variants.notes]
+        parts = ([column[at : at + PIECE] for column in every] for at in range(0, len(variants), PIECE))
+    else:
+        parts = (
+            [
+                [v.row for v in some],
+                [v.example_id for v in some],
+                [v.draw for v in some],
+                [v.source for v in some],
+                [v.family for v in some],
+                [v.meaning for v in some],
+                json_texts([v.inputs for v in some]),
+                json_texts([v.gold for v in some]),
+                [v.note for v in some],
+            ]
+            for some in pieces(variants)
+        )
+    return (Piece(columns, canonical_each(zip(*columns, strict=True))) for columns in parts)
 
 
 def variant_columns(variants: Iterable[Piece], hashed: Hashed) -> Iterator[list[list[Any]]]:
@@ -94,9 +85,3 @@ def pieces(items: Iterable[T]) -> Iterator[list[T]]:
     """The items, some at a time."""
     it = iter(items)
     return iter(lambda: list(islice(it, PIECE)), [])
-
-
-def _hashed(hashed: Hashed, *columns: list[Any]) -> list[list[Any]]:
-    """The columns, once the content id has seen their rows."""
-    hashed(canonical_each(zip(*columns, strict=True)))
-    return list(columns)

@@ -12,8 +12,9 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from hashlib import blake2b, sha256
+from hashlib import blake2b, file_digest
 from importlib.util import find_spec
+from io import BufferedReader
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -34,7 +35,7 @@ _hashes: dict[_Stamp, str] = {}
 _written: set[_Stamp] = set()  # by this process, which knows what is in them
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """The open file. A device, a pipe or a folder raises StoredFileError at once; a missing file, OSError."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags)  # a pipe without a writer would hang without O_NONBLOCK
@@ -92,7 +93,9 @@ def open_hashed(path: Path, expected: str) -> Iterator[BinaryIO]:
         raise StoredFileError(f"{path}: the file is missing or can't be read ({error.strerror}).") from error
     with file:
         before = _stamp(os.fstat(file.fileno()))
-        found = _hashes.get(before) or _hash(file, before)
+        found = _hashes.get(before) or file_digest(file, "sha256").hexdigest()
+        if time.time() - max(before[-2:]) / 1e9 > _SETTLED:  # two changes within one tick of the clock look the same
+            _hashes[before] = found
         if found != expected:
             raise StoredFileError(f"{path}: the file changed after its manifest was written. Make it again.")
         file.seek(0)
@@ -124,15 +127,6 @@ def is_own(file: BinaryIO) -> bool:
 
 def _stamp(there: os.stat_result) -> _Stamp:
     return there.st_dev, there.st_ino, there.st_size, there.st_mtime_ns, there.st_ctime_ns
-
-
-def _hash(file: BinaryIO, stamp: _Stamp) -> str:
-    h = sha256()
-    while piece := file.read(1 << 20):
-        h.update(piece)
-    if time.time() - max(stamp[-2:]) / 1e9 > _SETTLED:  # two changes within one tick of the clock look the same
-        _hashes[stamp] = h.hexdigest()
-    return h.hexdigest()
 
 
 def state_folder() -> Path:
@@ -208,3 +202,15 @@ def packaged_folder(
         if not (folder / name).is_file() or file_hash(folder / name) != expected:
             raise StoredFileError(f"{folder / name}: this is not {whose} file, so it is not used.")
     return folder
+
+
+OLD_NAME = "unfazed"  # of the unreleased first editions; errors say what their files are
+
+
+def refuse_old_edition(file: Path, content: bytes, remake: str) -> None:
+    """Raises if an edition under the old name wrote this manifest; `remake` is the command that makes it anew."""
+    if f'"{OLD_NAME}":'.encode() in content[:100_000].replace(b" ", b""):
+        raise StoredFileError(
+            f"{file}: an unreleased edition of this package, which was called {OLD_NAME}, made this folder. This "
+            f"edition can't read it. Make it again with `{remake}`, in another folder."
+        )
