@@ -6,7 +6,17 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import ENGINE, MEASURE, ONE_RUN, format_option, plan_from, plan_options
+from unswayed.cli._options import (
+    ENGINE,
+    MEASURE,
+    ONE_RUN,
+    bootstrap_option,
+    format_option,
+    level_option,
+    plan_from,
+    plan_options,
+    tell,
+)
 
 
 @click.group("measure", short_help="Measure a finished run again, with other scores or levels.")
@@ -30,14 +40,13 @@ def run_command(run: str, format_: str, **given: Any) -> int:
 
     verdict = judge(Run(run), plan_from(None, given))
     click.echo(render(verdict.results, format_))
-    for sentence in verdict.warnings:
-        click.echo(sentence, err=True)
+    tell(verdict.warnings)
     return verdict.exit_code
 
 
 @command.command("error-rate", short_help="How far a suite's variants are from their examples, by characters.")
 @click.argument("suite", metavar="SUITE")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
+@level_option
 @format_option
 def error_rate_command(suite: str, level: float, format_: str) -> None:
     """Print the character error rates of SUITE's variants, of all and of each family.
@@ -55,13 +64,8 @@ def error_rate_command(suite: str, level: float, format_: str) -> None:
     opened = Suite(suite)
     families = sorted({variant.family for variant in opened.variants()})
     rates = {family or "all": suite_error_rates(opened, family, level)._asdict() for family in [None, *families]}
-    if format_ == "json":
-        click.echo(render(rates, format_))
-    else:
-        click.echo(render([{"variants": name, **found} for name, found in rates.items()], format_))
-
-
-_level = click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
+    rows = [{"variants": name, **found} for name, found in rates.items()]
+    click.echo(render(rates if format_ == "json" else rows, format_))
 
 
 @command.command("mixed", short_help="Mixed-effects regression of scores on conditions.")
@@ -70,7 +74,7 @@ _level = click.option("--level", type=float, default=0.95, show_default=True, he
 @click.option("--condition", default="condition", show_default=True, help="Column that names the condition.")
 @click.option("--score", default="score", show_default=True, help="Column with the score.")
 @click.option("--reference", help="Condition to compare with. Default: the first by name.")
-@_level
+@level_option
 @format_option
 def mixed_command(table: str, example: str, condition: str, score: str, format_: str, **given: Any) -> None:
     """Regress the scores of TABLE on their conditions, with a random intercept for each example.
@@ -108,8 +112,8 @@ def mixed_command(table: str, example: str, condition: str, score: str, format_:
 @click.argument("human", metavar="HUMAN")
 @click.argument("metric", metavar="METRIC")
 @click.option("--difference", type=float, default=25.0, show_default=True, help="Raw points that make a preference.")
-@_level
-@click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
+@level_option
+@bootstrap_option
 @format_option
 def darr_command(human: str, metric: str, difference: float, level: float, bootstrap: int, format_: str) -> None:
     """Compare the scores of METRIC with people's direct assessments in HUMAN.
@@ -127,8 +131,7 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
     from unswayed.stats import Resampling
 
     found = darr(human, metric, Resampling(level, bootstrap), difference)
-    shown: Any = found if format_ == "json" else [_plain(found)]
-    click.echo(render(shown, format_))
+    click.echo(render(found if format_ == "json" else [_plain(found)], format_))
     if found.missing:
         click.echo(f"{found.missing} pairs have no score in {metric}; they are left out.", err=True)
 
@@ -142,7 +145,7 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
 @click.option(
     "--threshold", type=float, default=75.0, show_default=True, help="Rating from which people find two texts the same."
 )
-@_level
+@level_option
 @click.option("-o", "to", metavar="FILE", help="Write the result here, for `report --agreement FILE`.")
 @click.option("--swap", is_flag=True, help="Also ask about each pair the other way round: twice the calls.")
 @click.option("--pairs", "pairs_to", metavar="FILE", help="Write the pairs and both verdicts here, as rows to vary.")
@@ -186,13 +189,7 @@ def judge_command(people: str, to: str | None, format_: str, **given: Any) -> No
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="Wanted chance of finding it.")
 @click.option("--tests", type=click.IntRange(min=1), default=1, show_default=True, help="Tests to correct for.")
-@click.option(
-    "--correlation",
-    type=float,
-    default=0.5,
-    show_default=True,
-    help="With --from: of two systems' scores.",
-)
+@click.option("--correlation", type=float, default=0.5, show_default=True, help="With --from: of two systems' scores.")
 @click.option("--cluster", metavar="FIELD", help="With --from: as in `run`. Default: the suite's.")
 @format_option
 def power_command(
@@ -216,9 +213,8 @@ def power_command(
     if run is not None:
         from unswayed.measure import measure_run
 
-        found = measure_run(run, {"measure": {"sanity": False, "cluster": cluster}}).power(
-            1 - alpha / tests, wanted, correlation
-        )
+        results = measure_run(run, {"measure": {"sanity": False, "cluster": cluster}})
+        found = results.power(1 - alpha / tests, wanted, correlation)
         click.echo(render(found if format_ == "json" else found.rows(), format_))
         return
     needed = {}
@@ -228,8 +224,8 @@ def power_command(
         needed["difference"] = pairs_for_difference(difference, sd, alpha / tests, wanted)
     if not needed:
         raise UsageError("Choose what to detect: --wins, --difference with --sd, or --from RUN.")
-    shown: Any = needed if format_ == "json" else [{"find": name, "sentences": n} for name, n in needed.items()]
-    click.echo(render(shown, format_))
+    rows = [{"find": name, "sentences": n} for name, n in needed.items()]
+    click.echo(render(needed if format_ == "json" else rows, format_))
 
 
 def _plain(struct: Any) -> dict[str, Any]:

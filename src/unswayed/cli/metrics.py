@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import format_option, plan_click_option
+from unswayed.cli._options import format_option, level_option, plan_click_option
 
 _BESIDE = ("bleu", "chrf", "yisi1")
 
@@ -36,7 +36,7 @@ def command() -> None:
               help="What a tie counts as.")  # fmt: skip
 @click.option("--fail-under", type=click.FloatRange(0, 1), metavar="SHARE",
               help="Fail if the dialect's share of wins may be below SHARE.")  # fmt: skip
-@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
+@level_option
 @click.option("-o", "to", metavar="FOLDER", help="Keep scores here, so that nothing is scored twice.")
 @format_option
 def check_command(metric: str, pairs: str, encoding: str | None, beside: tuple[str, ...], fail_under: float | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from unswayed.cli._options import format_option, place_options, trust_option
+from unswayed.cli._options import format_option, overwrite_option, place_options, suite_option, trust_option
 
 
 @click.group("paraphrase", short_help="Filter paraphrases step by step; build a set of paraphrased pairs.")
@@ -26,9 +26,9 @@ def command() -> None:
 @trust_option
 @place_options
 @click.option("--all", "keep_all", is_flag=True, help="Keep all that pass, not the best of each text.")
-@click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
+@overwrite_option
 @format_option
-@click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make.")
+@suite_option
 def filter_(
     suite: str, max_overlap: float, ratings: str | None, least: float, verifier: str | None,
     similarity: float | None, embeddings: str | None, keep_all: bool, overwrite: bool, format_: str, to: str,
@@ -73,8 +73,8 @@ def filter_(
 @command.command("build", short_help="Pairs with the first, the second, or both texts paraphrased.")
 @click.argument("suite", metavar="SUITE")
 @click.option("--exclude", metavar="FILE", help="Pairs whose label no longer holds: id, tab, side a line.")
-@click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
-@click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make.")
+@overwrite_option
+@suite_option
 def build(suite: str, exclude: str | None, overwrite: bool, to: str) -> None:
     """Build P′-H, P-H′ and P′-H′ from the paraphrases in SUITE, labels carried over but for those that are excluded.
 
