@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -307,10 +306,3 @@ def write_flips(blocks: Iterable[FlipBlock], path: Path, sample: FlipSample) -> 
             sample.add(flips)
             count += len(flips.numbers)
     return count
-
-
-def blocks_of_flips(flips: Iterable[Flip]) -> Iterator[FlipBlock]:
-    """Flips that come one by one as columns."""
-    stream = iter(flips)
-    while some := list(islice(stream, _LINES)):
-        yield FlipBlock.of(some)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -20,17 +19,18 @@ from markupsafe import Markup
 from unswayed.base.registry import VERSION
 from unswayed.base.text import attribute, number, outside, spelled, title, typeset
 from unswayed.base.values import Json
-from unswayed.measure.changes import Flip
+from unswayed.measure.changes import Flip, FlipBlock
 from unswayed.measure.gates import GateResult
 from unswayed.measure.results import Results
 from unswayed.measure.sentences import verdict
 from unswayed.measure.validity import Reasons
 from unswayed.report import sections
 from unswayed.report.again import commands
-from unswayed.report.flips import KINDS, FlipSample, blocks_of_flips, write_flips
+from unswayed.report.flips import KINDS, FlipSample, write_flips
 from unswayed.report.tables import shown_amount
 from unswayed.run.plan import given_options
 from unswayed.storage.files import write_atomically
+from unswayed.storage.suite_rows import pieces
 
 if TYPE_CHECKING:
     from unswayed.run.plan import Plan
@@ -56,14 +56,18 @@ def write_report(
     path, sample = Path(path), FlipSample()
     log = path.with_name(f"{path.stem}.flips.jsonl")
     view = path.with_name(f"{path.stem}.view.html") if run is not None and flips is None else None
-    if flips is not None:
-        count = write_flips(blocks_of_flips(flips), log, sample)
-    elif run is not None and view is not None:
+    found: Iterable[FlipBlock] = map(FlipBlock.of, pieces(flips or ()))
+    if run is not None and view is not None:
         from unswayed.report.view import flips_and_view  # which takes the templates from here
 
-        count = write_flips(flips_and_view(results, run, view), log, sample)
-    else:
-        count = write_flips((), log, sample)
+        found = flips_and_view(results, run, view)
+    count = write_flips(found, log, sample)
+    reasons = Reasons()  # why items have no answer; the run is read again only where some failed
+    failed = results.validity.get("failed") or results.validity.get("unreadable")
+    for _, clean, varied in run.items() if run is not None and failed else ():
+        for output in (clean, *(output for _, output in varied)):
+            if output.error is not None:
+                reasons.add(output.error[:REASON])
     more, gates = dict(provenance or {}), list(gates)
     lines = more.pop("commands", None)
     if not isinstance(lines, list):
@@ -86,7 +90,7 @@ def write_report(
         href=href(log.name),
         log=log.name,
         view=None if view is None else href(view.name),
-        validity=sections.validity(results.validity, _failures(run, results)),
+        validity=sections.validity(results.validity, reasons),
         facts=facts(run, results, more),
         commands=lines,
         prompts={} if run is None else run.manifest.prompts,
@@ -95,18 +99,6 @@ def write_report(
     # A lone surrogate that got past the cleaning becomes a reference, which a browser shows as unknown.
     write_atomically(path, page.encode("utf-8", "xmlcharrefreplace"))
     return path
-
-
-def _failures(run: Run | None, results: Results) -> Counter[str]:
-    """Why items have no answer, and how many for each reason. Reads the run again only where some failed."""
-    reasons = Reasons()
-    if run is None or not (results.validity.get("failed") or results.validity.get("unreadable")):
-        return reasons
-    for _, clean, varied in run.items():
-        for output in (clean, *(output for _, output in varied)):
-            if output.error is not None:
-                reasons.add(output.error[:REASON])
-    return reasons
 
 
 def href(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -96,7 +96,12 @@ def tables(results: Results) -> list[ReportTable]:
     if results.requests and (slower := results.requests.slower) is not None:
         span = "" if slower.low is None else f" [{number(slower.low)}, {number(slower.high)}]"
         captions["requests"] += f"; varied ones take {number(slower.value)} seconds{span} longer on average"
-    sampled = {what: _sampled(caption, rows[what]) for what, caption in captions.items() if what in rows}
+    sampled = {}
+    for what, caption in captions.items():
+        if found := rows.get(what):
+            first, *names = dict.fromkeys(name for row in found for name in row)
+            cells = [(outside(str(row[first])), [_cell(row.get(name)) for name in names]) for row in found]
+            sampled[what] = ReportTable(Markup("{}").format(caption), [outside(name) for name in names], cells)
     requests = sampled.pop("requests", None)
     made += sampled.values()
     if results.sets.get("family"):
@@ -108,7 +113,7 @@ def tables(results: Results) -> list[ReportTable]:
     if scores := results.scores:
         measures = list(dict.fromkeys(measure for estimates in scores.values() for measure in estimates))[:8]
         heads = [outside(_head(measure, results)) for measure in measures]
-        cells = [(outside(title(score)), [_cell(found.get(m)) for m in measures]) for score, found in scores.items()]
+        cells = [(outside(title(score)), [_cell(own.get(m)) for m in measures]) for score, own in scores.items()]
         made.append(ReportTable(Markup("Other scores"), heads, cells[:ROWS], max(0, len(scores) - ROWS)))
     return [*made, requests] if requests else made
 
@@ -125,12 +130,6 @@ def _apart(kind: str, named: Mapping[str, Named]) -> ReportTable:
     heads = [Markup(head) for head in ("drop", "shrunk drop", "drop of the rest", "corrected p", "")]  # noqa: S704
     caption = Markup("Can the {} be told apart? Intervals hold for all of them together").format(what)
     return ReportTable(caption, heads, rows, max(0, len(named) - ROWS))
-
-
-def _sampled(caption: str, rows: Sequence[Mapping[str, object]]) -> ReportTable:
-    first, *heads = dict.fromkeys(name for row in rows for name in row)
-    cells = [(outside(str(row[first])), [_cell(row.get(name)) for name in heads]) for row in rows]
-    return ReportTable(Markup("{}").format(caption), [outside(head) for head in heads], cells)
 
 
 def by_drop(blocks: Mapping[str, Block]) -> dict[str, Block]:
@@ -239,10 +238,7 @@ def validity(found: Mapping[str, Json], failures: Mapping[str, int]) -> ShownVal
             counts += [(f"{name}: {part}", entry) for part, entry in value.items() if entry]
         elif key != "warnings":
             counts.append((name, value))
-    whole = [isinstance(value, int) and not isinstance(value, bool) for _, value in counts]
-    shown = [
-        (name, f"{value:,}" if int_ else spelled(value)) for (name, value), int_ in zip(counts, whole, strict=True)
-    ]
+    shown = [(name, f"{value:,}" if type(value) is int else spelled(value)) for name, value in counts]
     reasons = sorted(failures.items(), key=lambda entry: (-entry[1], entry[0]))
     warnings = [spelled(warning) for warning in found.get("warnings", ())]
     return ShownValidity(shown[:ROWS], reasons[:REASONS], max(0, len(reasons) - REASONS), warnings[:ROWS])

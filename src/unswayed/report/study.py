@@ -171,7 +171,10 @@ class Study:
             if name not in self.tables:
                 raise UnknownName("table in this study", name, self.tables)
         chosen = [name for name in self.tables if name in (only or self.tables)]
-        values = {o.key: _value(o, (given or {}).get(o.key)) for o in self.options}
+        values: dict[str, Any] = {o.key: o.default for o in self.options}
+        for key, value in (given or {}).items():
+            if key in values and value is not None and value != "" and value != () and value is not False:  # 0 is one
+                values[key] = value
         to = Path(str(values.get("to") or type(self).__name__.lower()))
         context = self.context(Path(data), values, to, chosen)
         made = {name: self.tables[name].make(context) for name in chosen}
@@ -186,11 +189,6 @@ class Study:
     def lines(self, value: Json) -> list[Json]:
         """The same as rows of JSON lines."""
         return [{"name": name, "value": one} for name, one in value.items()]
-
-
-def _value(option: Option, given: Any) -> Any:
-    """An option's value, or its default where nothing is given; 0 is a value."""
-    return option.default if given is None or given == "" or given == () or given is False else given
 
 
 class Outcome(NamedTuple):
