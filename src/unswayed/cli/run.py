@@ -26,7 +26,7 @@ from unswayed.cli._options import (
     tell,
     trust_option,
 )
-from unswayed.run.plan import plan_of
+from unswayed.run.plan import Plan, plan_of
 
 
 @click.command("run", short_help="Run a system on a suite and measure what changed.")
@@ -76,14 +76,12 @@ def command(
     import msgspec
 
     from unswayed.api import carry_out, estimate_cost
-    from unswayed.report.again import FLAGS, commands
+    from unswayed.report.again import commands
     from unswayed.report.junit import write_junit
     from unswayed.report.tables import gates_first, render, used_sentences
 
     with _results_apart():
-        named = {name: given[name] for name in FLAGS if given[name] is not None}  # which are options of the system
-        options = plan_of(plan_file).run.options | key_values(given["run__options"], "--option") | named
-        plan = plan_from(plan_file, given, {"run": {"suite": suite, "options": options}})
+        plan = _plan(suite, plan_file, given)
         verdict: Any = estimate_cost(plan, to) if estimate else carry_out(plan, to)
     if estimate:
         content = msgspec.json.format(msgspec.json.encode(verdict), indent=2 if format_ == "json" else 0).decode()
@@ -119,3 +117,12 @@ def _results_apart() -> Iterator[None]:
     finally:
         os.dup2(kept, 1)
         os.close(kept)
+
+
+def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> Plan:
+    """The plan with what options say, some of which are options of the system."""
+    from unswayed.report.again import FLAGS
+
+    named = {name: given[name] for name in FLAGS if given[name] is not None}
+    options = plan_of(plan_file).run.options | key_values(given["run__options"], "--option") | named
+    return plan_from(plan_file, given, {"run": {"suite": suite, "options": options}})

@@ -20,6 +20,7 @@ from unswayed.cli._options import (
     tell,
     trust_option,
 )
+from unswayed.run.plan import Plan
 
 
 @click.command("vary", short_help="Make a suite of variants of your data.")
@@ -62,11 +63,9 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
     from unswayed.run.making import suite_of, variants_of
     from unswayed.run.suite_checks import count_unaltered
     from unswayed.vary import operators
-    from unswayed.vary.presets import in_other_languages, with_params
+    from unswayed.vary.presets import in_other_languages
 
-    # a parameter without an operator's name goes to all that know it
-    specs = with_params(given["vary__operators"], key_values(given["params"], "--param"))
-    plan = plan_from(plan_file, given, {"data": {"path": data}, "vary": {"operators": specs or None}})
+    plan = _plan(data, plan_file, given)
     if to == "-":
         encoder, out, of = msgspec.json.Encoder(), sys.stdout.buffer, ""
         unchanged, notes = Counter[str](), list[str]()
@@ -85,3 +84,11 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
         notes = list(in_other_languages([operator["name"] for operator in m.operators], m.languages))
     tell(f"{name}: nothing to change in {count:,}{of} examples" for name, count in sorted(unchanged.items()))
     tell(notes)
+
+
+def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Plan:
+    from unswayed.vary.presets import with_params
+
+    # a parameter without an operator's name goes to all that know it
+    specs = with_params(given["vary__operators"], key_values(given["params"], "--param"))
+    return plan_from(plan_file, given, {"data": {"path": data}, "vary": {"operators": specs or None}})

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from unswayed.base.text import bounds, interval, label, number, outside, percent, spelled, title, typeset
 from unswayed.base.values import Estimate, Json
-from unswayed.measure.results import Block, Named, Results
+from unswayed.measure.results import Block, Results
 from unswayed.measure.sentences import slices
 from unswayed.report import charts as draw
 from unswayed.report.tables import chance, sampled_rows
@@ -109,27 +109,23 @@ def tables(results: Results) -> list[ReportTable]:
     for name, values in list(slices(results).items())[:SLICES]:
         made.append(_blocks(Markup("By slice: {}").format(outside(name)), values, results))
     for kind, named in list(results.naming.sets.items())[:SLICES] if results.naming else ():
-        made.append(_apart(kind, named))
+        # the sets of a kind side by side: what may be said of each
+        what = "operators" if kind == "operator" else "families" if kind == "family" else f"slices of {label(kind, 40)}"
+        named_rows = []
+        for name, one in sorted(named.items(), key=lambda entry: (-(entry[1].drop or 0.0), entry[0]))[:ROWS]:
+            span = f"{number(one.low)} to {number(one.high)}" if one.low is not None else ""
+            hurt = {"most": "affected most", "more": "more than the rest"}.get(one.hurt, "")
+            parts = [Cell(typeset(number(one.drop)), typeset(span)), *map(_cell, (one.shrunk, one.rest))]
+            named_rows.append((outside(name), [*parts, Cell(chance(one.p)), Cell(hurt)]))
+        heads = [Markup(head) for head in ("drop", "shrunk drop", "drop of the rest", "corrected p", "")]  # noqa: S704
+        caption = Markup("Can the {} be told apart? Intervals hold for all of them together").format(what)
+        made.append(ReportTable(caption, heads, named_rows, max(0, len(named) - ROWS)))
     if scores := results.scores:
         measures = list(dict.fromkeys(measure for estimates in scores.values() for measure in estimates))[:8]
         heads = [outside(_head(measure, results)) for measure in measures]
-        cells = [(outside(title(score)), [_cell(own.get(m)) for m in measures]) for score, own in scores.items()]
-        made.append(ReportTable(Markup("Other scores"), heads, cells[:ROWS], max(0, len(scores) - ROWS)))
+        others = [(outside(title(score)), [_cell(own.get(m)) for m in measures]) for score, own in scores.items()]
+        made.append(ReportTable(Markup("Other scores"), heads, others[:ROWS], max(0, len(scores) - ROWS)))
     return [*made, requests] if requests else made
-
-
-def _apart(kind: str, named: Mapping[str, Named]) -> ReportTable:
-    """The sets of a kind side by side: what may be said of each."""
-    what = "operators" if kind == "operator" else "families" if kind == "family" else f"slices of {label(kind, 40)}"
-    rows = []
-    for name, one in sorted(named.items(), key=lambda entry: (-(entry[1].drop or 0.0), entry[0]))[:ROWS]:
-        span = f"{number(one.low)} to {number(one.high)}" if one.low is not None else ""
-        hurt = {"most": "affected most", "more": "more than the rest"}.get(one.hurt, "")
-        cells = [Cell(typeset(number(one.drop)), typeset(span)), *map(_cell, (one.shrunk, one.rest))]
-        rows.append((outside(name), [*cells, Cell(chance(one.p)), Cell(hurt)]))
-    heads = [Markup(head) for head in ("drop", "shrunk drop", "drop of the rest", "corrected p", "")]  # noqa: S704
-    caption = Markup("Can the {} be told apart? Intervals hold for all of them together").format(what)
-    return ReportTable(caption, heads, rows, max(0, len(named) - ROWS))
 
 
 def by_drop(blocks: Mapping[str, Block]) -> dict[str, Block]:
