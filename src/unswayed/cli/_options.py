@@ -168,10 +168,17 @@ train_device_option = plan_click_option("run.device", expose_value=False, callba
 place_options = together(train_device_option, plan_click_option("run.dtype", expose_value=False, callback=_placing))
 
 
-def tell(sentences: Iterable[str]) -> None:
+def print_messages(sentences: Iterable[str]) -> None:
     """Prints messages, one per line, on standard error."""
     for sentence in sentences:
         click.echo(sentence, err=True)
+
+
+def print_values(format_: str, *values: Any) -> None:
+    """Prints values in the format of `--format`."""
+    from unswayed.report.tables import render
+
+    click.echo("\n\n".join(render(value, format_) for value in values))
 
 
 def key_values(pairs: tuple[str, ...], option: str) -> dict[str, Any]:

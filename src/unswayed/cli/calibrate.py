@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from unswayed.base.errors import UsageError
 from unswayed.cli._options import fields_option
+from unswayed.storage.files import write_atomically
 
 _rows = click.option(
     "--rows",
@@ -43,10 +47,7 @@ def keyboard_command(
       unswayed calibrate keyboard --clean c.txt --real person1.txt --real person2.txt -o typists.json
       unswayed vary texts.txt --lang zh --with keyboard/pinyin --param profile=typists.json -o -
     """
-    from pathlib import Path
-
     from unswayed.lab.calibration.profiles import fit_pinyin_typists
-    from unswayed.storage.files import write_atomically
 
     made, people = fit_pinyin_typists(clean, real, fields, rows, engine, onto)
     write_atomically(Path(to), made)
@@ -70,10 +71,7 @@ def speech_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...], r
       unswayed calibrate speech --clean c.txt --real speaker1.txt --real speaker2.txt -o speakers.json
       unswayed vary texts.txt --lang zh --with speech/mandarin --param profile=speakers.json -o -
     """
-    from pathlib import Path
-
     from unswayed.lab.calibration.profiles import fit_mandarin_speakers
-    from unswayed.storage.files import write_atomically
 
     write_atomically(Path(to), fit_mandarin_speakers(clean, real, fields, rows))
     click.echo(f"{len(real)} speakers in {to}", err=True)
@@ -103,9 +101,6 @@ def typist_command(
       unswayed calibrate typist --clean c.jsonl --real h.jsonl --by person -o typists.json
       unswayed vary texts.txt --lang en --with keyboard/typist --param profile=typists.json -o -
     """
-    from pathlib import Path
-
-    from unswayed.base.errors import UsageError
     from unswayed.lab.calibration.profiles import (
         encode_profiles,
         fit_typist_modes,
@@ -113,7 +108,6 @@ def typist_command(
         test_profile,
         typed_pairs,
     )
-    from unswayed.storage.files import write_atomically
     from unswayed.vary.keyboard.layouts import layout, layout_for
 
     if bool(people) == bool(clean) or bool(clean) != bool(real):
@@ -148,10 +142,7 @@ def listener_command(clean: str, real: str, field: str | None, heard: str | None
       unswayed calibrate listener --clean q.jsonl --real q.jsonl --input question --heard asr -o listener.json
       unswayed vary texts.txt --lang en --with speech/english --param profile=listener.json -o -
     """
-    from pathlib import Path
-
     from unswayed.lab.calibration.profiles import fit_listener_file
-    from unswayed.storage.files import write_atomically
 
     made, texts = fit_listener_file(clean, real, field, heard or field, source)
     write_atomically(Path(to), made)
@@ -174,10 +165,7 @@ def disfluency_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...
       unswayed calibrate disfluency --clean fluent.txt --real said.txt -o disfluencies.json
       unswayed vary texts.txt --lang en --with spoken/disfluency --param profile=disfluencies.json -o -
     """
-    from pathlib import Path
-
     from unswayed.lab.calibration.profiles import fit_disfluencies
-    from unswayed.storage.files import write_atomically
 
     write_atomically(Path(to), fit_disfluencies(clean, real, fields))
     click.echo(f"Rates in {to}", err=True)

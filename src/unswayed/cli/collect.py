@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from unswayed.base.text import counted
-from unswayed.cli._options import format_option, items_option, study_file, tell
+from unswayed.cli._options import format_option, items_option, print_messages, print_values, study_file
 
 if TYPE_CHECKING:
     from unswayed.collect.database import Database
@@ -216,7 +216,6 @@ def status(study_file: str, format_: str) -> None:
     """
     from unswayed.collect.export import agreed, answers_of, exportable
     from unswayed.collect.status import coverage, progress, record
-    from unswayed.report.tables import render
 
     with _opened(study_file) as (study, database):
         parts = database.read(lambda tx: [[progress(tx)], coverage(tx), record(tx, study)])
@@ -225,9 +224,9 @@ def status(study_file: str, format_: str) -> None:
         parts[0][0]["versions"] = versions
     parts.append(agreed(study, answers))
     if format_ in ("json", "jsonl"):
-        click.echo(render(dict(zip(("progress", "strata", "people", "agreement"), parts, strict=True)), "json"))
+        print_values("json", dict(zip(("progress", "strata", "people", "agreement"), parts, strict=True)))
         return
-    click.echo("\n\n".join(render(rows, format_) for rows in parts if rows))
+    print_values(format_, *filter(None, parts))
 
 
 @command.command("export", short_help="Write people's answers, or their texts as a suite.")
@@ -278,7 +277,9 @@ def export_command(
         f"{counted(made.examples, 'example')} and {counted(made.variants, 'version')} by people in {to}", err=True
     )
     left_out = {"have no text": done.incomplete, "lost a labelled word": done.labels_lost}
-    tell(f"Left out: {counted(count, 'version')} that {reason}." for reason, count in left_out.items() if count)
+    print_messages(
+        f"Left out: {counted(count, 'version')} that {reason}." for reason, count in left_out.items() if count
+    )
 
 
 @command.command("transcribe", short_help="Transcribe recordings with a speech recogniser.")

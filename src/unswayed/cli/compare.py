@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import ENGINE, MEASURE, format_option, plan_from, plan_option, plan_options, tell
+from unswayed.cli._options import ENGINE, MEASURE, format_option, plan_from, plan_option, plan_options, print_messages
 
 
 @click.command("compare", short_help="Compare runs on the same suite with a baseline, pair by pair.")
@@ -49,7 +49,7 @@ def command(
     compared = compare(baseline, *runs, plan=plan_from(plan_file, given))
     gates = [gate for _, one in compared.lettered() for gate in one.gates] if format_ == "md" else []
     click.echo(gates_first(render(compared, format_), gates))
-    tell(compared.remarks)
+    print_messages(compared.remarks)
     if junit:
         write_comparison_junit(junit, compared)
     if to:

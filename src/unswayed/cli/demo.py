@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from unswayed.cli._options import format_option
+from unswayed.cli._options import format_option, print_values
 
 OPERATORS = ("keyboard/adjacent", "spoken/filler_begin", "spoken/filler_end")
 
@@ -25,7 +25,6 @@ def command(to: str, format_: str) -> int:
     from unswayed.api import carry_out
     from unswayed.data import ReadOptions, read_examples, sample_path
     from unswayed.report.html import write_report
-    from unswayed.report.tables import render
     from unswayed.run.plan import DataPlan, Plan, SystemPlan, VaryPlan
     from unswayed.run.record import Run
     from unswayed.systems.baselines.intent import Intent
@@ -39,7 +38,7 @@ def command(to: str, format_: str) -> int:
         run=SystemPlan(system=str(folder / "model")),
     )
     verdict = carry_out(plan, folder / "run")
-    click.echo(render(verdict.results, format_))
+    print_values(format_, verdict.results)
     write_report(Run(folder / "run"), verdict.results, folder / "report.html")
     click.echo(f"\nReport in {folder / 'report.html'}", err=True)
     return verdict.exit_code

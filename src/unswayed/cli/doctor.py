@@ -5,14 +5,18 @@ from __future__ import annotations
 import platform
 import re
 import shutil
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
 import click
 
+from unswayed.base.errors import UnswayedError
 from unswayed.base.project import DISTRIBUTION, extra_requirements, install_line
-from unswayed.cli._options import format_option
+from unswayed.base.registry import VERSION, Registry
+from unswayed.cli._options import format_option, print_values
+from unswayed.cli.list import REGISTRIES
 
 
 @click.command("doctor", short_help="Check the installation; show what is missing and how to get it.")
@@ -25,9 +29,7 @@ def command(format_: str) -> int:
     """
     from importlib.util import find_spec
 
-    from unswayed.base.registry import VERSION
     from unswayed.data import cache_folder
-    from unswayed.report.tables import render
     from unswayed.systems.device import found
     from unswayed.vary.keyboard.ime import engines, install_line as engine_install_line, missing_file
 
@@ -50,7 +52,7 @@ def command(format_: str) -> int:
         line = engine_install_line(name) if missing else "found"
         rows.append(_row(f"input method {name}", "absent" if missing else "ok", line))
     rows += _plug_ins()
-    click.echo(render(rows, format_))
+    print_values(format_, rows)
     return 3 if any(row["state"] == "broken" for row in rows) else 0
 
 
@@ -89,20 +91,9 @@ def _lacking(requirements: list[str]) -> list[str]:
 
 def _plug_ins() -> list[dict[str, str]]:
     """Everything registered is loaded, so that a broken plug-in shows here first."""
-    from unswayed.base.errors import UnswayedError
-    from unswayed.base.registry import Registry
-    from unswayed.base.task import tasks
-    from unswayed.data import readers
-    from unswayed.report.export import exporters
-    from unswayed.report.study import studies
-    from unswayed.score import scorers
-    from unswayed.systems import systems
-    from unswayed.systems.metrics import metrics
-    from unswayed.vary import operators
-
     rows = []
-    registries: list[Registry[Any]] = [operators, scorers, readers, systems, metrics, tasks, exporters, studies]
-    for registry in registries:
+    for kind, module in REGISTRIES.items():
+        registry: Registry[Any] = getattr(import_module(module), kind)
         broken, names = [], list[str]()
         try:
             names = registry.names()

@@ -7,9 +7,9 @@ from importlib import import_module
 
 import click
 
-from unswayed.cli._options import format_option
+from unswayed.cli._options import format_option, print_values
 
-_REGISTRIES = {
+REGISTRIES = {
     "operators": "unswayed.vary",
     "scorers": "unswayed.score",
     "readers": "unswayed.data",
@@ -22,7 +22,7 @@ _REGISTRIES = {
 
 
 @click.command("list", short_help="List operators, scorers, readers, systems, metrics and more.")
-@click.argument("kind", type=click.Choice([*_REGISTRIES, "corpora", "layouts"]))
+@click.argument("kind", type=click.Choice([*REGISTRIES, "corpora", "layouts"]))
 @click.option("--lang", help="For operators: only those for this language, with examples in it.")
 @click.option("--task", help="For operators: only those that keep the labels of this task.")
 @format_option
@@ -37,7 +37,6 @@ def command(kind: str, format_: str, lang: str | None, task: str | None) -> None
     from unswayed.base.language import language_tag
     from unswayed.data import corpora
     from unswayed.report.listings import operators_view
-    from unswayed.report.tables import render
     from unswayed.vary.keyboard.layouts import languages_of, layout, layout_names
     from unswayed.vary.presets import catalogue
 
@@ -55,9 +54,9 @@ def command(kind: str, format_: str, lang: str | None, task: str | None) -> None
             known = ", ".join(languages_of(board.name))
             rows.append({"name": board.name, "what": board.title, "languages": known, "source": board.source})
     else:
-        registry = getattr(import_module(_REGISTRIES[kind]), kind)
+        registry = getattr(import_module(REGISTRIES[kind]), kind)
         for name in registry.names():
             cls = registry.get(name)
             text = cls.__doc__ or sys.modules[cls.__module__].__doc__ or ""
             rows.append({"name": name, "what": text.strip().split("\n", 1)[0]})
-    click.echo(render(rows, format_))
+    print_values(format_, rows)

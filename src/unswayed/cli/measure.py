@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
+from unswayed.base.errors import UsageError
 from unswayed.cli._options import (
     ENGINE,
     MEASURE,
@@ -15,7 +17,8 @@ from unswayed.cli._options import (
     level_option,
     plan_from,
     plan_options,
-    tell,
+    print_messages,
+    print_values,
 )
 
 
@@ -35,12 +38,11 @@ def run_command(run: str, format_: str, **given: Any) -> int:
       unswayed measure run run/ --score macro_f1 --level 0.99
     """
     from unswayed.measure.gates import judge
-    from unswayed.report.tables import render
     from unswayed.run.record import Run
 
     verdict = judge(Run(run), plan_from(None, given))
-    click.echo(render(verdict.results, format_))
-    tell(verdict.warnings)
+    print_values(format_, verdict.results)
+    print_messages(verdict.warnings)
     return verdict.exit_code
 
 
@@ -58,14 +60,13 @@ def error_rate_command(suite: str, level: float, format_: str) -> None:
     mean over examples of their variants' mean, `worst` of their variants' highest; 0.2 is 20%.
     """
     from unswayed.measure.files import suite_error_rates
-    from unswayed.report.tables import render
     from unswayed.storage.suite import Suite
 
     opened = Suite(suite)
     families = sorted({variant.family for variant in opened.variants()})
     rates = {family or "all": suite_error_rates(opened, family, level)._asdict() for family in [None, *families]}
     rows = [{"variants": name, **found} for name, found in rates.items()]
-    click.echo(render(rates if format_ == "json" else rows, format_))
+    print_values(format_, rates if format_ == "json" else rows)
 
 
 @command.command("mixed", short_help="Mixed-effects regression of scores on conditions.")
@@ -88,18 +89,15 @@ def mixed_command(table: str, example: str, condition: str, score: str, format_:
     \b
       unswayed measure mixed scores.csv --example id --condition condition --score score --format json
     """
-    from pathlib import Path
-
     from unswayed.data import read_score_table
     from unswayed.measure.paired import mixed_effects
-    from unswayed.report.tables import render
 
     found = mixed_effects(*read_score_table(Path(table), example, condition, score), **given)
     if format_ == "json":
-        click.echo(render(found, format_))
+        print_values(format_, found)
     else:
         rows = {f"{found.reference} (intercept)": found.intercept, **found.coefficients}
-        click.echo(render([{"condition": name, **_plain(one)} for name, one in rows.items()], format_))
+        print_values(format_, [{"condition": name, **_plain(one)} for name, one in rows.items()])
         variance = ", ".join(f"{name} {value:.6g}" for name, value in found.variance.items())
         click.echo(f"{found.method}; {found.examples} examples, {found.n} scores; variance: {variance}", err=True)
     if found.missing:
@@ -127,11 +125,10 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
       unswayed measure darr human.csv metric.csv --format json
     """
     from unswayed.measure.metric_check import darr
-    from unswayed.report.tables import render
     from unswayed.stats import Resampling
 
     found = darr(human, metric, Resampling(level, bootstrap), difference)
-    click.echo(render(found if format_ == "json" else [_plain(found)], format_))
+    print_values(format_, found if format_ == "json" else [_plain(found)])
     if found.missing:
         click.echo(f"{found.missing} pairs have no score in {metric}; they are left out.", err=True)
 
@@ -172,12 +169,11 @@ def judge_command(people: str, to: str | None, format_: str, **given: Any) -> No
     With -o, the judge's answers are stored in FILE.sqlite, so that the judge gets no pair twice.
     """
     from unswayed.measure.judging import judge_agreement, save_agreement
-    from unswayed.report.tables import render
 
     found = judge_agreement(people, store=None if to is None else f"{to}.sqlite", **given)
     if to is not None:
         save_agreement(found, to)
-    click.echo(render(found if format_ == "json" else found.rows(), format_))
+    print_values(format_, found if format_ == "json" else found.rows())
     click.echo(found.sentence(), err=True)
 
 
@@ -206,16 +202,14 @@ def power_command(
       unswayed measure power --wins 0.55
       unswayed measure power --difference 0.5 --sd 4 --tests 5
     """
-    from unswayed.base.errors import UsageError
     from unswayed.measure.paired import pairs_for_difference, pairs_for_wins
-    from unswayed.report.tables import render
 
     if run is not None:
         from unswayed.measure import measure_run
 
         results = measure_run(run, {"measure": {"sanity": False, "cluster": cluster}})
         found = results.power(1 - alpha / tests, wanted, correlation)
-        click.echo(render(found if format_ == "json" else found.rows(), format_))
+        print_values(format_, found if format_ == "json" else found.rows())
         return
     needed = {}
     if wins is not None:
@@ -225,7 +219,7 @@ def power_command(
     if not needed:
         raise UsageError("Choose what to detect: --wins, --difference with --sd, or --from RUN.")
     rows = [{"find": name, "sentences": n} for name, n in needed.items()]
-    click.echo(render(needed if format_ == "json" else rows, format_))
+    print_values(format_, needed if format_ == "json" else rows)
 
 
 def _plain(struct: Any) -> dict[str, Any]:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from unswayed.cli._options import format_option, overwrite_option, place_options, suite_option, trust_option
+from unswayed.cli._options import (
+    format_option,
+    overwrite_option,
+    place_options,
+    print_values,
+    suite_option,
+    trust_option,
+)
 
 
 @click.group("paraphrase", short_help="Filter paraphrases step by step; build a set of paraphrased pairs.")
@@ -47,7 +54,6 @@ def filter_(
     """
     from unswayed.papers.parte import filters
     from unswayed.papers.parte.building import counted_rows, entails_by, filter_suite
-    from unswayed.report.tables import render
     from unswayed.storage.suite import Suite
     from unswayed.systems.opening import open_system
 
@@ -66,7 +72,7 @@ def filter_(
     if not keep_all:
         steps.append(filters.best())
     made, counts = filter_suite(Suite(suite), steps, to, overwrite)
-    click.echo(render(counted_rows(counts), format_))
+    print_values(format_, counted_rows(counts))
     click.echo(f"{made.manifest.variants:,} paraphrases in {to}", err=True)
 
 

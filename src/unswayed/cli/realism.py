@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import fields_option, format_option
+from unswayed.cli._options import fields_option, format_option, print_values
 
 
 @click.command("realism", short_help="Compare simulated noise with human noise.")
@@ -55,9 +55,9 @@ def command(clean: str, real: tuple[str, ...], simulated: tuple[str, ...], forma
     rows have labels, and of each --system. Chinese and languages written in an alphabet with spaces can be compared.
     """
     from unswayed.lab.realism.compare import realism, rows_of
-    from unswayed.report.tables import render
 
     found = realism(clean, real, simulated, **given)
-    is_data = format_ in ("json", "jsonl")
-    parts = [render(found, "json")] if is_data else [render(rows, format_) for rows in rows_of(found)]
-    click.echo("\n\n".join(parts))
+    if format_ in ("json", "jsonl"):
+        print_values("json", found)
+    else:
+        print_values(format_, *rows_of(found))

@@ -22,8 +22,8 @@ from unswayed.cli._options import (
     plan_from,
     plan_option,
     plan_options,
+    print_messages,
     secret_option,
-    tell,
     trust_option,
 )
 from unswayed.run.plan import Plan, plan_of
@@ -93,11 +93,11 @@ def command(
     more |= {"used": used, "used_now": session.used} if used else {}
     rendered = render(verdict.results, format_, more=more)
     click.echo(gates_first(rendered, verdict.gates) if format_ == "md" else rendered)
-    tell(gate.sentence for gate in verdict.gates if format_ != "md")
-    tell([session.sentence[:1].upper() + session.sentence[1:] + ".", *verdict.warnings])
+    print_messages(gate.sentence for gate in verdict.gates if format_ != "md")
+    print_messages([session.sentence[:1].upper() + session.sentence[1:] + ".", *verdict.warnings])
     if junit:
         write_junit(junit, verdict.results, verdict.gates)
-    tell(used_sentences(used, session))
+    print_messages(used_sentences(used, session))
     if lines := commands(run):
         click.echo(f"To make it again: {' && '.join(lines)}", err=True)
     return int(verdict.exit_code)

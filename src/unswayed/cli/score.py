@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import ENGINE, bootstrap_option, format_option, plan_from, plan_options
+from unswayed.cli._options import ENGINE, bootstrap_option, format_option, plan_from, plan_options, print_values
 
 _MEASURES = ("precision", "recall", "f1")
 
@@ -44,7 +44,6 @@ def command(name: str, gold: str, pred: str, level: float, bootstrap: int, forma
     import msgspec
 
     from unswayed.measure.files import score_files
-    from unswayed.report.tables import render
     from unswayed.stats import Resampling
 
     plan_from(None, given)
@@ -72,4 +71,4 @@ def command(name: str, gold: str, pred: str, level: float, bootstrap: int, forma
         ]
     else:
         found = {"score": name} | msgspec.to_builtins(score_files(name, gold, pred, settings))
-    click.echo(render(found if rows is None or "json" in format_ else rows, format_))
+    print_values(format_, found if rows is None or "json" in format_ else rows)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from unswayed.cli._options import format_option, overwrite_option, stream_option, suite_option, tell
+from unswayed.cli._options import (
+    format_option,
+    overwrite_option,
+    print_messages,
+    print_values,
+    stream_option,
+    suite_option,
+)
 
 
 @click.group("suite", short_help="Show, check, export or import a suite.")
@@ -54,7 +61,6 @@ def check(suite: str, guard: str | None, format_: str) -> None:
 
     from unswayed.base.errors import GateFailed
     from unswayed.data import ReadOptions
-    from unswayed.report.tables import render
     from unswayed.run.suite_checks import check_labels, learnt_guard
     from unswayed.storage.suite import Suite
 
@@ -62,8 +68,8 @@ def check(suite: str, guard: str | None, format_: str) -> None:
     found = check_labels(made, (guard and learnt_guard(guard, ReadOptions(task=made.manifest.task))) or None)
     rows, is_data = msgspec.to_builtins(found), format_ in ("json", "jsonl")
     shown = rows if is_data else [{key: value for key, value in row.items() if key != "shown"} for row in rows]
-    click.echo(render(shown, format_))
-    tell(f"{row['source']}: {line}" for row in rows if not is_data for line in row["shown"])
+    print_values(format_, shown)
+    print_messages(f"{row['source']}: {line}" for row in rows if not is_data for line in row["shown"])
     if any(one.fails for one in found):
         raise GateFailed("Some labels do not hold.")
 

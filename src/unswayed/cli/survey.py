@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from unswayed.cli._options import bootstrap_option, format_option, items_option, level_option, seed_option, tell
+from unswayed.cli._options import (
+    bootstrap_option,
+    format_option,
+    items_option,
+    level_option,
+    print_messages,
+    print_values,
+    seed_option,
+)
 
 
 @click.group("survey", short_help="Have people judge whether labels still hold.")
@@ -82,11 +90,10 @@ def prefer(answers: str, format_: str) -> None:
     import msgspec
 
     from unswayed.papers.readin.plausibility import read_preferences
-    from unswayed.report.tables import render
 
     found = read_preferences(answers)
     rows = found if format_ in ("json", "jsonl") else [msgspec.structs.asdict(row) for row in found]
-    click.echo(render(rows, format_))
+    print_values(format_, rows)
 
 
 @command.command("read", short_help="Summarise people's answers by operator.")
@@ -119,11 +126,10 @@ def read(
     import msgspec
 
     from unswayed.papers.nature.acceptance import read_acceptance
-    from unswayed.report.tables import render
     from unswayed.stats import Resampling
 
     found = read_acceptance(answers, items, least_control=min_control, settings=Resampling(level, bootstrap))
     tables = ([msgspec.structs.asdict(row) for row in rows] for rows in (found.sets, found.participants))
     shown = [found] if format_ in ("json", "jsonl") else tables
-    click.echo("\n\n".join(render(one, format_) for one in shown))
-    tell(found.warnings)
+    print_values(format_, *shown)
+    print_messages(found.warnings)

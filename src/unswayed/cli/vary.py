@@ -16,8 +16,8 @@ from unswayed.cli._options import (
     plan_from,
     plan_option,
     plan_options,
+    print_messages,
     secret_option,
-    tell,
     trust_option,
 )
 from unswayed.run.plan import Plan
@@ -77,13 +77,15 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
         m = suite.manifest
         unchanged, of = Counter(m.unchanged), f" of {m.examples:,}"
         made = f"{counted(m.variants, 'variant')} of {counted(m.examples, 'example')}"
-        tell([f"{made} ({m.task}, {m.language}) in {to}"])
+        print_messages([f"{made} ({m.task}, {m.language}) in {to}"])
         if any(operators.get(operator["name"]).unaltered for operator in m.operators):
             many, unaltered = count_unaltered(suite)
-            tell(f"{name}: {n:,} of {many[name]:,} variants are unaltered" for name, n in sorted(unaltered.items()))
+            print_messages(
+                f"{name}: {n:,} of {many[name]:,} variants are unaltered" for name, n in sorted(unaltered.items())
+            )
         notes = list(in_other_languages([operator["name"] for operator in m.operators], m.languages))
-    tell(f"{name}: nothing to change in {count:,}{of} examples" for name, count in sorted(unchanged.items()))
-    tell(notes)
+    print_messages(f"{name}: nothing to change in {count:,}{of} examples" for name, count in sorted(unchanged.items()))
+    print_messages(notes)
 
 
 def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Plan:
