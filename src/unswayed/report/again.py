@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -13,10 +13,8 @@ from unswayed.base.options import Option, options_of
 from unswayed.base.secrets import masked_spec
 from unswayed.base.values import Json
 from unswayed.run.plan import Plan
+from unswayed.run.record import Run
 from unswayed.systems.model_folder import trusted_hashes
-
-if TYPE_CHECKING:
-    from unswayed.run.record import Run
 
 # Fields that change no number: how stored answers are used, how fast and how patiently a system is asked.
 LEFT_OUT = {

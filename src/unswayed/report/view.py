@@ -30,8 +30,7 @@ from unswayed.measure.measuring import measure_run
 from unswayed.measure.results import Results
 from unswayed.measure.sentences import plain, slices, verdict
 from unswayed.report import charts as draw
-from unswayed.report.html import href, own_file, template
-from unswayed.report.sections import Cell, ReportTable
+from unswayed.report.html import Cell, ReportTable, href, own_file, template
 from unswayed.report.tables import chance
 from unswayed.report.view_columns import Columns, json_pieces
 from unswayed.run.block import Block
