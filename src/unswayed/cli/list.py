@@ -34,13 +34,11 @@ def command(kind: str, format_: str, lang: str | None, task: str | None) -> None
       unswayed list operators --lang de --task slu
       unswayed list corpora --format json
     """
-    from unswayed.base.language import language_tag
-    from unswayed.data import corpora
-    from unswayed.report.listings import operators_view
-    from unswayed.vary.keyboard.layouts import languages_of, layout, layout_names
-    from unswayed.vary.presets import catalogue
-
     if kind == "operators":
+        from unswayed.base.language import language_tag
+        from unswayed.report.listings import operators_view
+        from unswayed.vary.presets import catalogue
+
         entries = catalogue(None if lang is None else language_tag(lang), task)
         click.echo(operators_view(entries, format_, lang is None), color=True)
         return
@@ -48,8 +46,12 @@ def command(kind: str, format_: str, lang: str | None, task: str | None) -> None
         raise click.UsageError(f"--lang and --task are for `unswayed list operators`, not for {kind}.")
     rows: list[dict[str, str]] = []
     if kind == "corpora":
+        from unswayed.data import corpora
+
         rows = [{"name": c.name, "what": c.description, "licence": c.licence} for c in corpora()]
     elif kind == "layouts":
+        from unswayed.vary.keyboard.layouts import languages_of, layout, layout_names
+
         for board in map(layout, layout_names()):
             known = ", ".join(languages_of(board.name))
             rows.append({"name": board.name, "what": board.title, "languages": known, "source": board.source})
