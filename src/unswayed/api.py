@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from unswayed.storage.files import as_path
 from unswayed.storage.suite import Suite
 from unswayed.systems.device import using
 from unswayed.systems.opening import open_system
-from unswayed.systems.system import System, prices_of
+from unswayed.systems.system import prices_of
 from unswayed.systems.template import Template
 from unswayed.vary.engine import Variation, vary
 from unswayed.vary.presets import expand
@@ -132,13 +133,22 @@ def _carried_out(
     check_sets(gates, suite)
     hide((os.environ.get(name, "") for name in plan.run.secret_env), named=True)
     check_suite(suite, plan.measure.cluster, plan.measure.worst_of)
-    asked = plan.run
+    asked, measured = plan.run, partial(measure_run, plan=plan_of(plan, {"measure": {"sanity": False}}))
     with using(asked.device, asked.dtype):
         opened = open_system(system, **asked.options)
     with nullcontext() if opened is system else closing(opened):
-        run = start_run(suite, opened, folder, plan, _until(plan, suite), _spending(plan, only_estimate))
+        prices = prices_of(asked.judge_price_in, asked.judge_price_out, "judge-")
+        has_judge = plan.measure.equivalent.startswith("judge:")
+        spending = Spending(asked.budget, only_estimate, measured if has_judge else None, prices)
+        run = start_run(suite, opened, folder, plan, _until(plan, suite, measured), spending)
+    # the plan is kept with the system that was run, if a text names it, and no secrets
+    sections = {name: given_options(getattr(plan, name)) for name in ("run", "engine", "measure", "gate")}
+    if opened.reference is not None:
+        spec, options = opened.reference
+        sections["run"] |= {"system": masked_spec(spec), "options": options}
+    kept = masked_data({name: section for name, section in sections.items() if section})
     rubric = plan.measure.rubric
-    run.keep_plan(_kept(plan, opened), "" if rubric is None else Template.read(rubric).text)
+    run.keep_plan(dict(kept), "" if rubric is None else Template.read(rubric).text)
     return run, plan
 
 
@@ -154,38 +164,17 @@ def _with_judges_model(plan: Plan, system: AnySystem) -> Plan:
     return plan_of(plan, {"measure": {"equivalent": f"judge:{url}#{model}"}})
 
 
-def _spending(plan: Plan, only_estimate: bool) -> Spending:
-    prices = prices_of(plan.run.judge_price_in, plan.run.judge_price_out, "judge-")
-    plain = plan_of(plan, {"measure": {"sanity": False}})
-    judges = plan.measure.equivalent.startswith("judge:")
-
-    def verdicts(run: Run) -> None:
-        measure_run(run, plain)
-
-    return Spending(plan.run.budget, only_estimate, verdicts if judges else None, prices)
-
-
-def _kept(plan: Plan, system: System) -> dict[str, Any]:
-    """The plan of a run as it is kept with it: with the system that was run, if a text names it, and no secrets."""
-    sections = {name: given_options(getattr(plan, name)) for name in ("run", "engine", "measure", "gate")}
-    if system.reference is not None:
-        spec, options = system.reference
-        sections["run"] |= {"system": masked_spec(spec), "options": options}
-    return dict(masked_data({name: section for name, section in sections.items() if section}))
-
-
-def _until(plan: Plan, suite: Suite) -> Until | None:
+def _until(plan: Plan, suite: Suite, measured: Callable[[Run], Results]) -> Until | None:
     """The rules by which the plan's run may end early."""
     rules = stop_rules(plan.run.stop_when)
     if not rules:
         return None
-    measured = plan.measure
-    comparing = comparing_for(suite, measured.extract, measured.equivalent, measured.rubric)
-    check_stop_rules(rules, next(iter(scorers_for(suite.task, measured.scores, comparing)), None))
-    plain = plan_of(plan, {"measure": {"sanity": False}})
+    wanted = plan.measure
+    comparing = comparing_for(suite, wanted.extract, wanted.equivalent, wanted.rubric)
+    check_stop_rules(rules, next(iter(scorers_for(suite.task, wanted.scores, comparing)), None))
 
     def hold(run: Run) -> bool:
-        results = measure_run(run, plain)
+        results = measured(run)
         return all(rule.holds(results) for rule in rules)
 
     return Until(tuple(rule.text for rule in rules), hold)

@@ -20,7 +20,6 @@ from unswayed.report import (
     StudyContext,
     StudyTable,
     chosen_for,
-    study,
 )
 
 
@@ -132,10 +131,17 @@ def test_a_table_of_a_program_that_has_changed_is_left_out(data: Path, capsys: p
     assert "leave letters out" in capsys.readouterr().err
 
 
-def test_zero_is_a_value_of_an_option() -> None:
-    level = Option("level", "Level.", 0.95)
-    assert [study._value(level, given) for given in (0, 0.5, None)] == [0, 0.5, 0.95]
-    assert study._value(Option("all", "All.", flag=True), False) is None
+class Echo(Study):
+    """Prints what is given."""
+
+    title = "What is given"
+    tables = {"given": StudyTable(lambda context: Printed(dict(context.given)), quick=True)}  # noqa: RUF012
+    options = (Option("level", "Level.", 0.95), Option("all", "All.", flag=True))
+
+
+def test_zero_is_a_value_of_an_option(data: Path) -> None:
+    found = [Echo().run(data, given={"level": level, "all": False}).value["given"] for level in (0, 0.5, None)]
+    assert found == [{"level": level, "all": None} for level in (0, 0.5, 0.95)]
 
 
 def test_numbers_by_model_and_data_set() -> None:

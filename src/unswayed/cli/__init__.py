@@ -10,31 +10,21 @@ import sys
 import threading
 import traceback
 import types
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib.resources import files
 from inspect import cleandoc
 from textwrap import fill
 
 import click
 
-from unswayed.base.errors import Interrupted, UnswayedError, at_command_line
+from unswayed.base.errors import Interrupted, UnswayedError, at_command_line, environment_set
 from unswayed.base.gc_pause import collect_no_more, collect_seldom
 from unswayed.base.registry import public_modules
 
 
 def _debug(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
     if wanted:
-        before = os.environ.get("UNSWAYED_DEBUG")
-        os.environ["UNSWAYED_DEBUG"] = "1"  # which workers have as well
-        context.find_root().call_on_close(lambda: _restore("UNSWAYED_DEBUG", before))
-
-
-def _restore(variable: str, value: str | None) -> None:
-    if value is None:
-        os.environ.pop(variable, None)
-    else:
-        os.environ[variable] = value
+        context.find_root().with_resource(environment_set({"UNSWAYED_DEBUG": "1"}))  # which workers have as well
 
 
 _WIDTH = 80
@@ -56,24 +46,20 @@ def debuggable(command: click.Command) -> click.Command:
 
 def _narrow(text: str) -> str:
     """Help whose examples fit 80 columns: a long command goes on in the next line, and its comment before it."""
-    blocks = cleandoc(text).split("\n\n")
-    return "\n\n".join(
-        "\n".join(part for line in block.split("\n") for part in _parts(line)) if block.startswith("\b") else block
-        for block in blocks
-    )
-
-
-def _parts(line: str) -> list[str]:
-    room = _WIDTH - 4  # click moves help to the right by two
-    if len(line) <= room:
-        return [line]
-    line, _, comment = line.partition("  # ")
-    before = fill(comment, room, initial_indent="  # ", subsequent_indent="  # ").split("\n") if comment else []
-    if len(line.rstrip()) <= room:
-        return [*before, line.rstrip()]
-    parts = fill(line.strip(), room - 2, initial_indent="  ", subsequent_indent="    ", break_long_words=False,
-                 break_on_hyphens=False).split("\n")  # fmt: skip
-    return [*before, *(f"{part} \\" for part in parts[:-1]), parts[-1]]
+    room, lines, is_example = _WIDTH - 4, [], False  # click moves help to the right by two
+    for line in cleandoc(text).split("\n"):
+        is_example = line.startswith("\b") or (is_example and line != "")
+        if len(line) <= room or not is_example:
+            lines.append(line)
+            continue
+        line, _, comment = line.partition("  # ")
+        lines += [fill(comment, room, initial_indent="  # ", subsequent_indent="  # ")] if comment else []
+        parts = [line.rstrip()]
+        if len(parts[0]) > room:
+            parts = fill(line.strip(), room - 2, initial_indent="  ", subsequent_indent="    ", break_long_words=False,
+                         break_on_hyphens=False).split("\n")  # fmt: skip
+        lines.append(" \\\n".join(parts))
+    return "\n".join(lines)
 
 
 class _Commands(click.Group):
@@ -90,7 +76,14 @@ class _Commands(click.Group):
 
     def invoke(self, context: click.Context) -> object:
         with at_command_line():
-            return super().invoke(context)
+            try:
+                return super().invoke(context)
+            except (click.ClickException, click.exceptions.Exit, KeyboardInterrupt, BrokenPipeError):
+                raise
+            except BaseException:  # with --debug, every error also shows the way that it came, before its message
+                if os.environ.get("UNSWAYED_DEBUG"):
+                    click.echo(_shown(traceback.format_exc()), err=True)
+                raise
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
@@ -128,7 +121,7 @@ def main() -> None:
             _leave(answered)
     try:
         # Not click's own `main`, which would end a broken pipe with 1, our code for a failed gate.
-        with unswayed.make_context("unswayed", sys.argv[1:]) as context, _traceback_shown():
+        with unswayed.make_context("unswayed", sys.argv[1:]) as context:
             code = unswayed.invoke(context) or 0
     except click.exceptions.Exit as end:
         code = end.exit_code
@@ -171,19 +164,6 @@ def _explained(error: BaseException) -> str:
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
         return f"{where}{error.strerror or error}."
     return f"internal error: {error_summary(error)}.{debug_hint()} Please report it."
-
-
-@contextmanager
-def _traceback_shown() -> Iterator[None]:
-    """With --debug, every error also shows the way that it came, before the command's own message."""
-    try:
-        yield
-    except (click.ClickException, click.exceptions.Exit, KeyboardInterrupt, BrokenPipeError):
-        raise
-    except BaseException:
-        if os.environ.get("UNSWAYED_DEBUG"):
-            click.echo(_shown(traceback.format_exc()), err=True)
-        raise
 
 
 def _leave(code: int) -> None:

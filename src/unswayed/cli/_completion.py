@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 import click
-from click.shell_completion import BashComplete, CompletionItem, FishComplete, ShellComplete, ZshComplete
+from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete
 
 _VARIABLE = "_UNSWAYED_COMPLETE"
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
@@ -48,17 +48,6 @@ def _beginning(begun: str, known: list[str]) -> list[CompletionItem]:
     return [CompletionItem(name) for name in known if name.startswith(begun)]
 
 
-def _or_files(shell: type[ShellComplete]) -> type[ShellComplete]:
-    """The shell's completion, which offers files where there is nothing else: most arguments are paths."""
-
-    class OrFiles(shell):  # type: ignore[misc, valid-type]
-        def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-            found: list[CompletionItem] = super().get_completions(args, incomplete)
-            return found or ([] if incomplete.startswith("-") else [CompletionItem(incomplete, type="file")])
-
-    return OrFiles
-
-
 _SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 
 
@@ -67,6 +56,14 @@ def complete(command: click.Command) -> int | None:
     shell, _, wanted = os.environ.get(_VARIABLE, "").partition("_")
     if shell not in _SHELLS or wanted not in ("source", "complete"):
         return None
-    answering = _or_files(_SHELLS[shell])(command, {}, "unswayed", _VARIABLE)
+
+    class OrFiles(_SHELLS[shell]):  # type: ignore[misc, valid-type]
+        """Offers files where there is nothing else: most arguments are paths."""
+
+        def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
+            found: list[CompletionItem] = super().get_completions(args, incomplete)
+            return found or ([] if incomplete.startswith("-") else [CompletionItem(incomplete, type="file")])
+
+    answering = OrFiles(command, {}, "unswayed", _VARIABLE)
     click.echo(answering.source() if wanted == "source" else answering.complete())
     return 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -13,20 +13,15 @@ from unswayed.base.options import options_of
 from unswayed.cli._completion import operators, readers, scorers, systems, tasks
 from unswayed.run.plan import Plan, plan_of, using as using_engine
 
-if TYPE_CHECKING:
-    from unswayed.measure.comparison.outcome import NotWorse
-    from unswayed.measure.gates import GateResult
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS = ("table", "json", "jsonl", "md")
 
 
-def _trust(context: click.Context, parameter: click.Parameter, hashes: tuple[str, ...]) -> tuple[str, ...]:
+def _trust(context: click.Context, parameter: click.Parameter, hashes: tuple[str, ...]) -> None:
     from unswayed.systems.model_folder import trust_weights
 
     context.with_resource(trust_weights(hashes))  # until the command ends, in its workers too
-    return hashes
 
 
 trust_option = click.option(
@@ -39,11 +34,10 @@ trust_option = click.option(
 )
 
 
-def _hide(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+def _hide(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> None:
     from unswayed.base.secrets import hide
 
     hide(texts, named=True)
-    return texts
 
 
 secret_option = click.option(
@@ -56,6 +50,24 @@ secret_option = click.option(
 )
 
 study_file = click.argument("study_file", metavar="STUDY", type=click.Path(dir_okay=False))
+level_option = click.option(
+    "--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals."
+)
+bootstrap_option = click.option(
+    "--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples."
+)
+fields_option = click.option(
+    "--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable."
+)
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+items_option = click.option(
+    "-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; the key file goes next to it."
+)
+stream_option = click.option(
+    "-o", "to", required=True, metavar="FILE", help="The file to write, or - for standard output."
+)
+suite_option = click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make.")
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
 format_option = click.option(
     "--format",
     "format_",
@@ -88,13 +100,7 @@ DEVICE = "run.device run.dtype"
 
 def plan_options(*paths: str) -> Callable[[F], F]:
     """Options of a plan, such as `measure.level`, as a decorator; help shows them in this order."""
-
-    def decorate(function: F) -> F:
-        for path in reversed(" ".join(paths).split()):
-            function = plan_click_option(path)(function)
-        return function
-
-    return decorate
+    return together(*(plan_click_option(path) for path in " ".join(paths).split()))
 
 
 def plan_click_option(path: str, name: str = "", **more: Any) -> Callable[[F], F]:
@@ -151,16 +157,28 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-def _placing(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def _placing(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
     from unswayed.systems.device import using
 
     context.with_resource(using(**{str(parameter.name).rpartition("__")[2]: value}))  # until the command ends
-    return value
 
 
 # for commands that have no plan: until they end, models run there, in their workers too
 train_device_option = plan_click_option("run.device", expose_value=False, callback=_placing)
 place_options = together(train_device_option, plan_click_option("run.dtype", expose_value=False, callback=_placing))
+
+
+def print_messages(sentences: Iterable[str]) -> None:
+    """Prints messages, one per line, on standard error."""
+    for sentence in sentences:
+        click.echo(sentence, err=True)
+
+
+def print_values(format_: str, *values: Any) -> None:
+    """Prints values in the format of `--format`."""
+    from unswayed.report.tables import render
+
+    click.echo("\n\n".join(render(value, format_) for value in values))
 
 
 def key_values(pairs: tuple[str, ...], option: str) -> dict[str, Any]:
@@ -175,12 +193,3 @@ def key_values(pairs: tuple[str, ...], option: str) -> dict[str, Any]:
         except msgspec.DecodeError:
             values[key] = text
     return values
-
-
-def show_with_gates(rendered: str, gates: Sequence[GateResult] | Sequence[NotWorse], format_: str) -> None:
-    """Prints the text and what each gate found: in Markdown before it, otherwise as messages after it."""
-    from unswayed.report.tables import gates_first
-
-    click.echo(gates_first(rendered, gates) if format_ == "md" else rendered)
-    for gate in gates if format_ != "md" else ():
-        click.echo(gate.sentence, err=True)

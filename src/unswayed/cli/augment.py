@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import DATA, ENGINE, plan_from, plan_options
+from unswayed.cli._options import DATA, ENGINE, key_values, plan_from, plan_options, seed_option
 
 
 @click.command("augment", short_help="Add altered copies to training data, labels kept.")
@@ -16,7 +16,7 @@ from unswayed.cli._options import DATA, ENGINE, plan_from, plan_options
 @click.option("--masked-lm", metavar="FOLDER", help="A Hugging Face model for the strategy `context`.")
 @click.option("--copies", type=click.IntRange(min=1), default=1, show_default=True, help="Copies of each example.")
 @click.option("--people", type=click.IntRange(min=1), default=1, show_default=True, help="Simulated people who vary.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+@seed_option
 @plan_options(DATA, ENGINE)
 @click.option(
     "-o",
@@ -41,12 +41,11 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
     from collections import Counter
     from functools import partial
 
-    from unswayed.cli.vary import operator_specs
     from unswayed.data import read_examples, task_and_language
     from unswayed.mitigate.augment import augment, write_examples
     from unswayed.papers.nature.strategies import STRATEGIES, strategies
     from unswayed.run.workers import mapped_on
-    from unswayed.vary.presets import expand, tell
+    from unswayed.vary.presets import expand, tell, with_params
 
     plan = plan_from(None, given)
     options = plan.data.reading()
@@ -54,8 +53,8 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
     if "+" in kind.language:
         raise click.UsageError(f"{data} has rows in {kind.language}. Split it, and augment each language by itself.")
     named = [name for name in names if name in STRATEGIES]
-    others = operator_specs(tuple(name for name in names if name not in STRATEGIES), params)
-    chosen, presets = expand(others, kind.language, kind.task)
+    others = [name for name in names if name not in STRATEGIES]
+    chosen, presets = expand(with_params(others, key_values(params, "--param")), kind.language, kind.task)
     tell(presets, kind.language, kind.task)
     operators = strategies([*named, *chosen], lambda: read_examples(data, options), given["masked_lm"])
     none: Counter[str] = Counter()

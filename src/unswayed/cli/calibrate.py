@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
+
+from unswayed.base.errors import UsageError
+from unswayed.cli._options import fields_option
+from unswayed.storage.files import write_atomically
+
+_rows = click.option(
+    "--rows",
+    type=click.Choice(["all", "even", "odd", "blocks", "other-blocks"]),
+    default="all",
+    show_default=True,
+    help="Rows to fit on. Blocks are hundreds of rows: the 1st, 4th, 5th, 8th and so on, or the others.",
+)
+_source = click.option("--source", default="", help="Where the texts come from, and their licence; kept in the file.")
+_to = click.option("-o", "to", required=True, metavar="FILE", help="The JSON file to write.")
 
 
 @click.group("calibrate", short_help="Fit a simulator to texts from people.")
@@ -17,17 +33,11 @@ def command() -> None:
 @click.option(
     "--real", multiple=True, required=True, metavar="FILE", help="One person's typing, line by line. Repeatable."
 )
-@click.option("--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
-@click.option(
-    "--rows",
-    type=click.Choice(["all", "even", "odd", "blocks", "other-blocks"]),
-    default="all",
-    show_default=True,
-    help="Rows to fit on. Blocks are hundreds of rows: the 1st, 4th, 5th, 8th and so on, or the others.",
-)
+@fields_option
+@_rows
 @click.option("--engine", default="embedded", show_default=True, help="The input method that ranks the words.")
 @click.option("--onto", type=click.Path(dir_okay=False), help="A file of profiles to add these people to.")
-@click.option("-o", "to", required=True, metavar="FILE", help="The JSON file to write.")
+@_to
 def keyboard_command(
     clean: str | None, real: tuple[str, ...], fields: tuple[str, ...], rows: str, engine: str, onto: str | None, to: str
 ) -> None:
@@ -37,10 +47,7 @@ def keyboard_command(
       unswayed calibrate keyboard --clean c.txt --real person1.txt --real person2.txt -o typists.json
       unswayed vary texts.txt --lang zh --with keyboard/pinyin --param profile=typists.json -o -
     """
-    from pathlib import Path
-
     from unswayed.lab.calibration.profiles import fit_pinyin_typists
-    from unswayed.storage.files import write_atomically
 
     made, people = fit_pinyin_typists(clean, real, fields, rows, engine, onto)
     write_atomically(Path(to), made)
@@ -52,15 +59,9 @@ def keyboard_command(
 @click.option(
     "--real", multiple=True, required=True, metavar="FILE", help="One speaker's transcripts, line by line. Repeatable."
 )
-@click.option("--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
-@click.option(
-    "--rows",
-    type=click.Choice(["all", "even", "odd", "blocks", "other-blocks"]),
-    default="all",
-    show_default=True,
-    help="Rows to fit on. Blocks are hundreds of rows: the 1st, 4th, 5th, 8th and so on, or the others.",
-)
-@click.option("-o", "to", required=True, metavar="FILE", help="The JSON file to write.")
+@fields_option
+@_rows
+@_to
 def speech_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...], rows: str, to: str) -> None:
     """Fit a profile for each REAL file and write them as numbers, for `--param profile=FILE`.
 
@@ -70,10 +71,7 @@ def speech_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...], r
       unswayed calibrate speech --clean c.txt --real speaker1.txt --real speaker2.txt -o speakers.json
       unswayed vary texts.txt --lang zh --with speech/mandarin --param profile=speakers.json -o -
     """
-    from pathlib import Path
-
     from unswayed.lab.calibration.profiles import fit_mandarin_speakers
-    from unswayed.storage.files import write_atomically
 
     write_atomically(Path(to), fit_mandarin_speakers(clean, real, fields, rows))
     click.echo(f"{len(real)} speakers in {to}", err=True)
@@ -84,12 +82,12 @@ def speech_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...], r
 @click.option("--clean", metavar="FILE", help="The texts before: a text or a JSON object a line.")
 @click.option("--real", multiple=True, metavar="FILE", help="One person's typing, line by line. Repeatable.")
 @click.option("--by", metavar="FIELD", default="", help="A field of REAL's JSON rows that names who typed each.")
-@click.option("--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
+@fields_option
 @click.option("--lang", "language", default="en", show_default=True, help="The language of the texts.")
 @click.option("--layout", "board", metavar="NAME", help="The keyboard. Default: that of the language.")
-@click.option("--source", default="", help="Where the texts come from, and their licence; kept in the file.")
+@_source
 @click.option("--test", is_flag=True, help="Also fit half of the people and classify against the other half.")
-@click.option("-o", "to", required=True, metavar="FILE", help="The JSON file to write.")
+@_to
 def typist_command(
     people: str | None, clean: str | None, real: tuple[str, ...], by: str, fields: tuple[str, ...], language: str,
     board: str | None, source: str, test: bool, to: str,
@@ -103,9 +101,6 @@ def typist_command(
       unswayed calibrate typist --clean c.jsonl --real h.jsonl --by person -o typists.json
       unswayed vary texts.txt --lang en --with keyboard/typist --param profile=typists.json -o -
     """
-    from pathlib import Path
-
-    from unswayed.base.errors import UsageError
     from unswayed.lab.calibration.profiles import (
         encode_profiles,
         fit_typist_modes,
@@ -113,7 +108,6 @@ def typist_command(
         test_profile,
         typed_pairs,
     )
-    from unswayed.storage.files import write_atomically
     from unswayed.vary.keyboard.layouts import layout, layout_for
 
     if bool(people) == bool(clean) or bool(clean) != bool(real):
@@ -136,8 +130,8 @@ def typist_command(
 @click.option("--real", required=True, metavar="FILE", help="What the recogniser wrote, line by line.")
 @click.option("--input", "field", metavar="FIELD", help="The field of --clean that has the text.")
 @click.option("--heard", metavar="FIELD", help="The field of --real that has the transcript. Default: that of --input.")
-@click.option("--source", default="", help="Where the texts come from, and their licence; kept in the file.")
-@click.option("-o", "to", required=True, metavar="FILE", help="The JSON file to write.")
+@_source
+@_to
 def listener_command(clean: str, real: str, field: str | None, heard: str | None, source: str, to: str) -> None:
     """Fit a profile to English texts and their transcripts and write it as numbers, for `--param profile=FILE`.
 
@@ -148,10 +142,7 @@ def listener_command(clean: str, real: str, field: str | None, heard: str | None
       unswayed calibrate listener --clean q.jsonl --real q.jsonl --input question --heard asr -o listener.json
       unswayed vary texts.txt --lang en --with speech/english --param profile=listener.json -o -
     """
-    from pathlib import Path
-
     from unswayed.lab.calibration.profiles import fit_listener_file
-    from unswayed.storage.files import write_atomically
 
     made, texts = fit_listener_file(clean, real, field, heard or field, source)
     write_atomically(Path(to), made)
@@ -163,8 +154,8 @@ def listener_command(clean: str, real: str, field: str | None, heard: str | None
 @click.option(
     "--real", multiple=True, required=True, metavar="FILE", help="The same with disfluencies, line by line. Repeatable."
 )
-@click.option("--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
-@click.option("-o", "to", required=True, metavar="FILE", help="The JSON file to write.")
+@fields_option
+@_to
 def disfluency_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...], to: str) -> None:
     """Count how people repair what they say and write it as numbers, for `--param profile=FILE`.
 
@@ -174,10 +165,7 @@ def disfluency_command(clean: str, real: tuple[str, ...], fields: tuple[str, ...
       unswayed calibrate disfluency --clean fluent.txt --real said.txt -o disfluencies.json
       unswayed vary texts.txt --lang en --with spoken/disfluency --param profile=disfluencies.json -o -
     """
-    from pathlib import Path
-
     from unswayed.lab.calibration.profiles import fit_disfluencies
-    from unswayed.storage.files import write_atomically
 
     write_atomically(Path(to), fit_disfluencies(clean, real, fields))
     click.echo(f"Rates in {to}", err=True)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from unswayed.base.text import counted
-from unswayed.cli._collect_people import exclude_command, forget_command, invite_command
-from unswayed.cli._options import format_option, study_file
+from unswayed.cli._options import format_option, items_option, print_messages, print_values, study_file
+
+if TYPE_CHECKING:
+    from unswayed.collect.database import Database
+    from unswayed.collect.study import PeopleStudy
 
 
 @click.group("collect", short_help="Collect typing, speech and judgements from people in a web app.")
@@ -25,6 +32,17 @@ def command(context: click.Context) -> None:
     """
     before = os.umask(0o077)  # what people give is for the owner's eyes
     context.call_on_close(lambda: os.umask(before))
+
+
+@contextmanager
+def _opened(study_file: str) -> Iterator[tuple[PeopleStudy, Database]]:
+    """A study and its database, which is closed at the end."""
+    from unswayed.collect.database import open_database
+    from unswayed.collect.study import read_study
+
+    study = read_study(study_file)
+    with open_database(study.place) as database:
+        yield study, database
 
 
 @command.command("new", short_help="Make a study's database, or a study to fill in.")
@@ -80,13 +98,10 @@ def apply_command(study_file: str, dry_run: bool) -> None:
     """
     from unswayed.base.text import visible
     from unswayed.collect.applied import revision_number
-    from unswayed.collect.database import open_database
     from unswayed.collect.items import entries
     from unswayed.collect.revisions import apply, changes
-    from unswayed.collect.study import read_study
 
-    study = read_study(study_file)
-    with open_database(study.place) as database:
+    with _opened(study_file) as (study, database):
         items = entries(study)
         found = database.read(lambda tx: changes(tx, study, items))
         for change in found:
@@ -109,9 +124,7 @@ def apply_command(study_file: str, dry_run: bool) -> None:
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N items, chosen at random.")
 @click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the random seed.")
 @click.option("--field", "fields", multiple=True, help="An input of the examples. Repeatable. Default: those varied.")
-@click.option(
-    "-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; the key file goes next to it."
-)
+@items_option
 def items_command(
     kind: str, suites: tuple[str, ...], run: str | None, limit: int | None, seed: int, fields: tuple[str, ...], to: str
 ) -> None:
@@ -201,23 +214,19 @@ def status(study_file: str, format_: str) -> None:
     \b
       unswayed collect status study.toml
     """
-    from unswayed.collect.database import open_database
     from unswayed.collect.export import agreed, answers_of, exportable
     from unswayed.collect.status import coverage, progress, record
-    from unswayed.collect.study import read_study
-    from unswayed.report.tables import render
 
-    study = read_study(study_file)
-    with open_database(study.place) as database:
+    with _opened(study_file) as (study, database):
         parts = database.read(lambda tx: [[progress(tx)], coverage(tx), record(tx, study)])
         answers = answers_of(study, database)
     if (versions := exportable(study, answers)) is not None:
         parts[0][0]["versions"] = versions
     parts.append(agreed(study, answers))
     if format_ in ("json", "jsonl"):
-        click.echo(render(dict(zip(("progress", "strata", "people", "agreement"), parts, strict=True)), "json"))
+        print_values("json", dict(zip(("progress", "strata", "people", "agreement"), parts, strict=True)))
         return
-    click.echo("\n\n".join(render(rows, format_) for rows in parts if rows))
+    print_values(format_, *filter(None, parts))
 
 
 @command.command("export", short_help="Write people's answers, or their texts as a suite.")
@@ -244,26 +253,20 @@ def export_command(
     People are named by pseudonyms, which stay the same from export to export. A data sheet of the study is written
     beside PLACE: who took part, what they were told, how far they agree.
     """
-    from unswayed.collect.database import open_database
     from unswayed.collect.export import answers_of, export, summaries
     from unswayed.collect.people import note
     from unswayed.collect.records import decisions
     from unswayed.collect.sheet import write_sheet
-    from unswayed.collect.study import read_study
     from unswayed.storage.files import write_json_lines
 
-    study = read_study(study_file)
     if form and (form == "suite") == (Path(to).suffix in (".jsonl", ".parquet")):
         raise click.UsageError("A suite is a folder; answers are FILE.jsonl or FILE.parquet.")
-    with open_database(study.place) as database:
+    with _opened(study_file) as (study, database):
         done = export(study, database, Path(to), logs, overwrite, recogniser, names)
         sheet = write_sheet(study, database, Path(to), names)
         if summary:
-            decided = database.read(decisions)
-            rows = [
-                {**row, "decided": decided.get(row["item"])} for row in summaries(study, answers_of(study, database))
-            ]
-            write_json_lines(Path(summary), rows)
+            decided, rows = database.read(decisions), summaries(study, answers_of(study, database))
+            write_json_lines(Path(summary), [{**row, "decided": decided.get(row["item"])} for row in rows])
         database.write(lambda tx: note(tx, "owner", "exported with names" if names else "exported", to))
     click.echo(f"Data sheet in {sheet}", err=True)
     if isinstance(done, int):
@@ -274,9 +277,9 @@ def export_command(
         f"{counted(made.examples, 'example')} and {counted(made.variants, 'version')} by people in {to}", err=True
     )
     left_out = {"have no text": done.incomplete, "lost a labelled word": done.labels_lost}
-    for reason, count in left_out.items():
-        if count:
-            click.echo(f"Left out: {counted(count, 'version')} that {reason}.", err=True)
+    print_messages(
+        f"Left out: {counted(count, 'version')} that {reason}." for reason, count in left_out.items() if count
+    )
 
 
 @command.command("transcribe", short_help="Transcribe recordings with a speech recogniser.")
@@ -295,14 +298,11 @@ def transcribe_command(study_file: str, recogniser: str, again: bool) -> None:
 
     Each recogniser's texts are kept by its name. Once the recogniser has changed, all recordings are transcribed again.
     """
-    from unswayed.collect.database import open_database
     from unswayed.collect.kinds.read_aloud import transcribe
-    from unswayed.collect.study import read_study
     from unswayed.systems import Recogniser, open_system
 
-    study = read_study(study_file)
-    system = open_system(recogniser, Recogniser, language=study.language)
-    with open_database(study.place) as database:
+    with _opened(study_file) as (study, database):
+        system = open_system(recogniser, Recogniser, language=study.language)
         count = transcribe(study, database, recogniser, system.hear, again, system.identity)
     click.echo(f"{counted(count, 'recording')} transcribed.", err=True)
 
@@ -315,11 +315,9 @@ def password_command(study_file: str) -> None:
     \b
       unswayed collect password study.toml
     """
-    from unswayed.collect.database import open_database
     from unswayed.collect.owner import reset_password
-    from unswayed.collect.study import read_study
 
-    with open_database(read_study(study_file).place) as database:
+    with _opened(study_file) as (_, database):
         click.echo(database.write(reset_password))
 
 
@@ -332,12 +330,90 @@ def backup(study_file: str, to: str) -> None:
     \b
       unswayed collect backup study.toml -o copy.sqlite
     """
-    from unswayed.collect.database import open_database
-    from unswayed.collect.study import read_study
 
-    with open_database(read_study(study_file).place) as database:
+    with _opened(study_file) as (_, database):
         database.backup(Path(to))
 
 
-for people in (invite_command, exclude_command, forget_command):
-    command.add_command(people)
+@command.command("invite", short_help="Add a person and print their link.")
+@study_file
+@click.option("--name", "names", multiple=True, required=True, help="A name for the person. Repeatable.")
+@click.option("--stratum", default="", help="The person's stratum, if the study has strata.")
+@click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="The URL that the study is served at.")
+def invite_command(study_file: str, names: tuple[str, ...], stratum: str, url: str) -> None:
+    """Add a person to STUDY and print their link, which is stored nowhere. It works while the study is served, too.
+
+    \b
+      unswayed collect invite study.toml --name anna --name ben
+    """
+    from unswayed.collect.people import invite
+
+    with _opened(study_file) as (study, database):
+        tokens = database.write(lambda tx: [invite(tx, study, name, stratum) for name in names])
+    for name, token in zip(names, tokens, strict=True):
+        click.echo(f"{name}\t{url.rstrip('/')}/i/{token}")
+
+
+@command.command("exclude", short_help="Stop counting a person's answers.")
+@study_file
+@click.argument("person")
+@click.option("--reason", help="The reason, which the export includes.")
+@click.option("--undo", is_flag=True, help="Count the person's answers again.")
+def exclude_command(study_file: str, person: str, reason: str | None, undo: bool) -> None:
+    """Keep PERSON's answers but stop counting them. Their items go to other people.
+
+    \b
+      unswayed collect exclude study.toml anna --reason "left early"
+      unswayed collect exclude study.toml anna --undo
+
+    With --undo, answers count again, except where others have taken their places since.
+    """
+    from unswayed.collect.people import exclude, include
+
+    if undo == (reason is not None):
+        raise click.UsageError("Choose --reason REASON or --undo.")
+    with _opened(study_file) as (study, database):
+        if undo:
+            back = database.write(lambda tx: include(tx, study, person))
+            click.echo(f"{back:,} answers count again.", err=True)
+        else:
+            database.write(lambda tx: exclude(tx, person, reason or ""))
+
+
+@command.command("forget", short_help="Delete people and everything they gave.")
+@study_file
+@click.argument("person", required=False)
+@click.option(
+    "--before", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="Everybody who did nothing since DATE."
+)
+def forget_command(study_file: str, person: str | None, before: datetime | None) -> None:
+    """Delete PERSON, their answers, logs and recordings from STUDY. Delete older backups and exports yourself.
+
+    \b
+      unswayed collect forget study.toml anna
+      unswayed collect forget study.toml --before 2026-01-01
+
+    With --before, it deletes everybody whose last answer is older (or, without answers, whose invitation is), and the
+    audit log of that time. Run it regularly to keep data no longer than you promised.
+    """
+    from unswayed.collect.backends import Transaction
+    from unswayed.collect.kinds.read_aloud import audio_file
+    from unswayed.collect.people import Forgotten, forget, forget_before, note
+
+    if (person is None) == (before is None):
+        raise click.UsageError("Choose a PERSON, or --before DATE.")
+
+    def job(tx: Transaction) -> tuple[int, Forgotten]:
+        if before is None:
+            people, gone = 1, forget(tx, person or "")
+        else:
+            people, gone = forget_before(tx, before.replace(tzinfo=UTC).timestamp())
+        note(tx, "owner", f"forgot {people:,} people")
+        return people, gone
+
+    with _opened(study_file) as (study, database):
+        people, gone = database.write(job)
+        for name in gone.recordings:
+            audio_file(study, name).unlink(missing_ok=True)
+        database.scrub()
+    click.echo(f"{people:,} people and {gone.answers:,} answers deleted.", err=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import ENGINE, MEASURE, format_option, plan_from, plan_option, plan_options, show_with_gates
+from unswayed.cli._options import ENGINE, MEASURE, format_option, plan_from, plan_option, plan_options, print_messages
 
 
 @click.command("compare", short_help="Compare runs on the same suite with a baseline, pair by pair.")
@@ -43,14 +43,13 @@ def command(
     """
     from unswayed.measure import compare
     from unswayed.report.junit import write_comparison_junit
-    from unswayed.report.tables import render
+    from unswayed.report.tables import gates_first, render
     from unswayed.report.view import write_comparison
 
     compared = compare(baseline, *runs, plan=plan_from(plan_file, given))
-    gates = [gate for _, one in compared.lettered() for gate in one.gates]
-    show_with_gates(render(compared, format_), gates if format_ == "md" else [], format_)
-    for sentence in compared.remarks:
-        click.echo(sentence, err=True)
+    gates = [gate for _, one in compared.lettered() for gate in one.gates] if format_ == "md" else []
+    click.echo(gates_first(render(compared, format_), gates))
+    print_messages(compared.remarks)
     if junit:
         write_comparison_junit(junit, compared)
     if to:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from unswayed.cli._options import format_option
+from unswayed.cli._options import format_option, print_values
 
 OPERATORS = ("keyboard/adjacent", "spoken/filler_begin", "spoken/filler_end")
 
@@ -26,25 +25,20 @@ def command(to: str, format_: str) -> int:
     from unswayed.api import carry_out
     from unswayed.data import ReadOptions, read_examples, sample_path
     from unswayed.report.html import write_report
-    from unswayed.report.tables import render
+    from unswayed.run.plan import DataPlan, Plan, SystemPlan, VaryPlan
     from unswayed.run.record import Run
     from unswayed.systems.baselines.intent import Intent
 
     folder = Path(to)
     examples = read_examples(sample_path("home_train"), ReadOptions())
     Intent.train(examples, "slu").save(folder / "model", overwrite=True)
-    verdict = carry_out(_plan(sample_path("home_test"), folder), folder / "run")
-    click.echo(render(verdict.results, format_))
-    write_report(Run(folder / "run"), verdict.results, folder / "report.html")
-    click.echo(f"\nReport in {folder / 'report.html'}", err=True)
-    return verdict.exit_code
-
-
-def _plan(data: Path, folder: Path) -> Any:
-    from unswayed.run.plan import DataPlan, Plan, SystemPlan, VaryPlan
-
-    return Plan(
-        data=DataPlan(path=str(data), language="en"),
+    plan = Plan(
+        data=DataPlan(path=str(sample_path("home_test")), language="en"),
         vary=VaryPlan(operators=OPERATORS, draws=3, seed=7),
         run=SystemPlan(system=str(folder / "model")),
     )
+    verdict = carry_out(plan, folder / "run")
+    print_values(format_, verdict.results)
+    write_report(Run(folder / "run"), verdict.results, folder / "report.html")
+    click.echo(f"\nReport in {folder / 'report.html'}", err=True)
+    return verdict.exit_code

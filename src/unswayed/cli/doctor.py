@@ -5,14 +5,18 @@ from __future__ import annotations
 import platform
 import re
 import shutil
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
 import click
 
+from unswayed.base.errors import UnswayedError
 from unswayed.base.project import DISTRIBUTION, extra_requirements, install_line
-from unswayed.cli._options import format_option
+from unswayed.base.registry import VERSION, Registry
+from unswayed.cli._options import format_option, print_values
+from unswayed.cli.list import REGISTRIES
 
 
 @click.command("doctor", short_help="Check the installation; show what is missing and how to get it.")
@@ -23,37 +27,33 @@ def command(format_: str) -> int:
     \b
       unswayed doctor
     """
-    from unswayed.report.tables import render
+    from importlib.util import find_spec
 
-    rows = [*_base(), *_devices(), *_dependencies(), *_input_methods(), *_plug_ins()]
-    click.echo(render(rows, format_))
-    return 3 if any(row["state"] == "broken" for row in rows) else 0
-
-
-def _base() -> list[dict[str, str]]:
-    from unswayed.base.registry import VERSION
     from unswayed.data import cache_folder
+    from unswayed.systems.device import found
+    from unswayed.vary.keyboard.ime import engines, install_line as engine_install_line, missing_file
 
     cache = cache_folder()
     there = next(p for p in (cache, *cache.parents) if p.exists())
     free = shutil.disk_usage(there).free / 2**30
-    return [
+    devices = f"cpu (without PyTorch; models need: {install_line('hf')})"
+    if find_spec("torch") is not None:
+        kinds = found()
+        devices = f"{', '.join(kinds)}; --device auto uses {kinds[0]}"
+    rows = [
         _row("unswayed", "ok", f"{VERSION} in {Path(__file__).parents[1]}"),
         _row("python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         _row("cache", "ok", f"{cache} ({free:,.0f} GiB free)"),
+        _row("devices", "ok", devices),
+        *_dependencies(),
     ]
-
-
-def _devices() -> list[dict[str, str]]:
-    """Where models can run; torch is loaded for it where it is installed."""
-    from importlib.util import find_spec
-
-    from unswayed.systems.device import found
-
-    if find_spec("torch") is None:
-        return [_row("devices", "ok", f"cpu (without PyTorch; models need: {install_line('hf')})")]
-    kinds = found()
-    return [_row("devices", "ok", f"{', '.join(kinds)}; --device auto uses {kinds[0]}")]
+    for name in engines.names():  # that `keyboard/pinyin` can type with
+        missing = missing_file(name)
+        line = engine_install_line(name) if missing else "found"
+        rows.append(_row(f"input method {name}", "absent" if missing else "ok", line))
+    rows += _plug_ins()
+    print_values(format_, rows)
+    return 3 if any(row["state"] == "broken" for row in rows) else 0
 
 
 def _dependencies() -> list[dict[str, str]]:
@@ -61,11 +61,9 @@ def _dependencies() -> list[dict[str, str]]:
     rows: list[dict[str, str]] = []
     for requirement in requires(DISTRIBUTION) or []:
         if "extra ==" not in requirement:
-            lacks = _lacking([requirement])
-            state, more = (
-                ("broken", f"pip install '{requirement}'") if lacks else ("ok", version(_package(requirement)))
-            )
-            rows.append(_row(_package(requirement), state, more))
+            name, lacks = _package(requirement), _lacking([requirement])
+            line = f"pip install '{requirement}'" if lacks else version(name)
+            rows.append(_row(name, "broken" if lacks else "ok", line))
     for extra, wanted in sorted(extra_requirements().items()):
         if extra not in ("all", "dev"):
             lacks = _lacking(wanted)
@@ -91,50 +89,23 @@ def _lacking(requirements: list[str]) -> list[str]:
     return lacks
 
 
-def _input_methods() -> list[dict[str, str]]:
-    """The pinyin engines that `keyboard/pinyin` can type with."""
-    from unswayed.vary.keyboard.ime import engines, install_line, missing_file
-
-    return [
-        _row(
-            f"input method {name}",
-            "absent" if missing_file(name) else "ok",
-            install_line(name) if missing_file(name) else "found",
-        )
-        for name in engines.names()
-    ]
-
-
 def _plug_ins() -> list[dict[str, str]]:
     """Everything registered is loaded, so that a broken plug-in shows here first."""
-    from unswayed.base.errors import UnswayedError
-    from unswayed.base.registry import Registry
-    from unswayed.base.task import tasks
-    from unswayed.data import readers
-    from unswayed.report.export import exporters
-    from unswayed.report.study import studies
-    from unswayed.score import scorers
-    from unswayed.systems import systems
-    from unswayed.systems.metrics import metrics
-    from unswayed.vary import operators
-
     rows = []
-    registries: list[Registry[Any]] = [operators, scorers, readers, systems, metrics, tasks, exporters, studies]
-    for registry in registries:
-        shown = registry.group.rpartition(".")[2]
-        broken = []
+    for kind, module in REGISTRIES.items():
+        registry: Registry[Any] = getattr(import_module(module), kind)
+        broken, names = [], list[str]()
         try:
             names = registry.names()
         except UnswayedError as error:
-            rows.append(_row(shown, "broken", str(error)))
-            continue
+            broken.append(str(error))
         for name in names:
             try:
                 registry.get(name)
             except UnswayedError as error:
                 broken.append(f"{name}: {error}")
-        state = "broken" if broken else "ok"
-        rows.append(_row(shown, state, "; ".join(broken) or f"{len(names)} found"))
+        shown = registry.group.rpartition(".")[2]
+        rows.append(_row(shown, "broken" if broken else "ok", "; ".join(broken) or f"{len(names)} found"))
     return rows
 
 

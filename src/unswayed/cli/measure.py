@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
-from unswayed.cli._options import ENGINE, MEASURE, ONE_RUN, format_option, plan_from, plan_options
+from unswayed.base.errors import UsageError
+from unswayed.cli._options import (
+    ENGINE,
+    MEASURE,
+    ONE_RUN,
+    bootstrap_option,
+    format_option,
+    level_option,
+    plan_from,
+    plan_options,
+    print_messages,
+    print_values,
+)
 
 
 @click.group("measure", short_help="Measure a finished run again, with other scores or levels.")
@@ -25,19 +38,17 @@ def run_command(run: str, format_: str, **given: Any) -> int:
       unswayed measure run run/ --score macro_f1 --level 0.99
     """
     from unswayed.measure.gates import judge
-    from unswayed.report.tables import render
     from unswayed.run.record import Run
 
     verdict = judge(Run(run), plan_from(None, given))
-    click.echo(render(verdict.results, format_))
-    for sentence in verdict.warnings:
-        click.echo(sentence, err=True)
+    print_values(format_, verdict.results)
+    print_messages(verdict.warnings)
     return verdict.exit_code
 
 
 @command.command("error-rate", short_help="How far a suite's variants are from their examples, by characters.")
 @click.argument("suite", metavar="SUITE")
-@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
+@level_option
 @format_option
 def error_rate_command(suite: str, level: float, format_: str) -> None:
     """Print the character error rates of SUITE's variants, of all and of each family.
@@ -49,19 +60,13 @@ def error_rate_command(suite: str, level: float, format_: str) -> None:
     mean over examples of their variants' mean, `worst` of their variants' highest; 0.2 is 20%.
     """
     from unswayed.measure.files import suite_error_rates
-    from unswayed.report.tables import render
     from unswayed.storage.suite import Suite
 
     opened = Suite(suite)
     families = sorted({variant.family for variant in opened.variants()})
     rates = {family or "all": suite_error_rates(opened, family, level)._asdict() for family in [None, *families]}
-    if format_ == "json":
-        click.echo(render(rates, format_))
-    else:
-        click.echo(render([{"variants": name, **found} for name, found in rates.items()], format_))
-
-
-_level = click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
+    rows = [{"variants": name, **found} for name, found in rates.items()]
+    print_values(format_, rates if format_ == "json" else rows)
 
 
 @command.command("mixed", short_help="Mixed-effects regression of scores on conditions.")
@@ -70,7 +75,7 @@ _level = click.option("--level", type=float, default=0.95, show_default=True, he
 @click.option("--condition", default="condition", show_default=True, help="Column that names the condition.")
 @click.option("--score", default="score", show_default=True, help="Column with the score.")
 @click.option("--reference", help="Condition to compare with. Default: the first by name.")
-@_level
+@level_option
 @format_option
 def mixed_command(table: str, example: str, condition: str, score: str, format_: str, **given: Any) -> None:
     """Regress the scores of TABLE on their conditions, with a random intercept for each example.
@@ -84,18 +89,15 @@ def mixed_command(table: str, example: str, condition: str, score: str, format_:
     \b
       unswayed measure mixed scores.csv --example id --condition condition --score score --format json
     """
-    from pathlib import Path
-
     from unswayed.data import read_score_table
     from unswayed.measure.paired import mixed_effects
-    from unswayed.report.tables import render
 
     found = mixed_effects(*read_score_table(Path(table), example, condition, score), **given)
     if format_ == "json":
-        click.echo(render(found, format_))
+        print_values(format_, found)
     else:
         rows = {f"{found.reference} (intercept)": found.intercept, **found.coefficients}
-        click.echo(render([{"condition": name, **_plain(one)} for name, one in rows.items()], format_))
+        print_values(format_, [{"condition": name, **_plain(one)} for name, one in rows.items()])
         variance = ", ".join(f"{name} {value:.6g}" for name, value in found.variance.items())
         click.echo(f"{found.method}; {found.examples} examples, {found.n} scores; variance: {variance}", err=True)
     if found.missing:
@@ -108,8 +110,8 @@ def mixed_command(table: str, example: str, condition: str, score: str, format_:
 @click.argument("human", metavar="HUMAN")
 @click.argument("metric", metavar="METRIC")
 @click.option("--difference", type=float, default=25.0, show_default=True, help="Raw points that make a preference.")
-@_level
-@click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
+@level_option
+@bootstrap_option
 @format_option
 def darr_command(human: str, metric: str, difference: float, level: float, bootstrap: int, format_: str) -> None:
     """Compare the scores of METRIC with people's direct assessments in HUMAN.
@@ -123,12 +125,10 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
       unswayed measure darr human.csv metric.csv --format json
     """
     from unswayed.measure.metric_check import darr
-    from unswayed.report.tables import render
     from unswayed.stats import Resampling
 
     found = darr(human, metric, Resampling(level, bootstrap), difference)
-    shown: Any = found if format_ == "json" else [_plain(found)]
-    click.echo(render(shown, format_))
+    print_values(format_, found if format_ == "json" else [_plain(found)])
     if found.missing:
         click.echo(f"{found.missing} pairs have no score in {metric}; they are left out.", err=True)
 
@@ -142,7 +142,7 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
 @click.option(
     "--threshold", type=float, default=75.0, show_default=True, help="Rating from which people find two texts the same."
 )
-@_level
+@level_option
 @click.option("-o", "to", metavar="FILE", help="Write the result here, for `report --agreement FILE`.")
 @click.option("--swap", is_flag=True, help="Also ask about each pair the other way round: twice the calls.")
 @click.option("--pairs", "pairs_to", metavar="FILE", help="Write the pairs and both verdicts here, as rows to vary.")
@@ -169,12 +169,11 @@ def judge_command(people: str, to: str | None, format_: str, **given: Any) -> No
     With -o, the judge's answers are stored in FILE.sqlite, so that the judge gets no pair twice.
     """
     from unswayed.measure.judging import judge_agreement, save_agreement
-    from unswayed.report.tables import render
 
     found = judge_agreement(people, store=None if to is None else f"{to}.sqlite", **given)
     if to is not None:
         save_agreement(found, to)
-    click.echo(render(found if format_ == "json" else found.rows(), format_))
+    print_values(format_, found if format_ == "json" else found.rows())
     click.echo(found.sentence(), err=True)
 
 
@@ -186,13 +185,7 @@ def judge_command(people: str, to: str | None, format_: str, **given: Any) -> No
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="Wanted chance of finding it.")
 @click.option("--tests", type=click.IntRange(min=1), default=1, show_default=True, help="Tests to correct for.")
-@click.option(
-    "--correlation",
-    type=float,
-    default=0.5,
-    show_default=True,
-    help="With --from: of two systems' scores.",
-)
+@click.option("--correlation", type=float, default=0.5, show_default=True, help="With --from: of two systems' scores.")
 @click.option("--cluster", metavar="FIELD", help="With --from: as in `run`. Default: the suite's.")
 @format_option
 def power_command(
@@ -209,17 +202,14 @@ def power_command(
       unswayed measure power --wins 0.55
       unswayed measure power --difference 0.5 --sd 4 --tests 5
     """
-    from unswayed.base.errors import UsageError
     from unswayed.measure.paired import pairs_for_difference, pairs_for_wins
-    from unswayed.report.tables import render
 
     if run is not None:
         from unswayed.measure import measure_run
 
-        found = measure_run(run, {"measure": {"sanity": False, "cluster": cluster}}).power(
-            1 - alpha / tests, wanted, correlation
-        )
-        click.echo(render(found if format_ == "json" else found.rows(), format_))
+        results = measure_run(run, {"measure": {"sanity": False, "cluster": cluster}})
+        found = results.power(1 - alpha / tests, wanted, correlation)
+        print_values(format_, found if format_ == "json" else found.rows())
         return
     needed = {}
     if wins is not None:
@@ -228,8 +218,8 @@ def power_command(
         needed["difference"] = pairs_for_difference(difference, sd, alpha / tests, wanted)
     if not needed:
         raise UsageError("Choose what to detect: --wins, --difference with --sd, or --from RUN.")
-    shown: Any = needed if format_ == "json" else [{"find": name, "sentences": n} for name, n in needed.items()]
-    click.echo(render(shown, format_))
+    rows = [{"find": name, "sentences": n} for name, n in needed.items()]
+    print_values(format_, needed if format_ == "json" else rows)
 
 
 def _plain(struct: Any) -> dict[str, Any]:

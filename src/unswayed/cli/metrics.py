@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import format_option, plan_click_option
+from unswayed.cli._options import format_option, level_option, plan_click_option, print_values
 
 _BESIDE = ("bleu", "chrf", "yisi1")
 
@@ -36,7 +36,7 @@ def command() -> None:
               help="What a tie counts as.")  # fmt: skip
 @click.option("--fail-under", type=click.FloatRange(0, 1), metavar="SHARE",
               help="Fail if the dialect's share of wins may be below SHARE.")  # fmt: skip
-@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
+@level_option
 @click.option("-o", "to", metavar="FOLDER", help="Keep scores here, so that nothing is scored twice.")
 @format_option
 def check_command(metric: str, pairs: str, encoding: str | None, beside: tuple[str, ...], fail_under: float | None,
@@ -56,7 +56,6 @@ def check_command(metric: str, pairs: str, encoding: str | None, beside: tuple[s
     from unswayed.base.errors import GateFailed, MissingExtra
     from unswayed.data import read_meaning_pairs
     from unswayed.measure.metric_check import check_metric, metric_rows
-    from unswayed.report.tables import render
     from unswayed.storage import AnswerStore
     from unswayed.systems import Metric, open_system
 
@@ -72,10 +71,10 @@ def check_command(metric: str, pairs: str, encoding: str | None, beside: tuple[s
                     raise
                 click.echo(f"Not compared with {name}. {error}", err=True)
     if format_ in ("json", "jsonl"):
-        click.echo(render({one.metric: one for one in found}, "json"))
+        print_values("json", {one.metric: one for one in found})
     else:
         click.echo(f"{found[0].sentence}\n")
-        click.echo(render(metric_rows(found), format_))
+        print_values(format_, metric_rows(found))
     if found[0].identical:
         click.echo(f"{found[0].identical:,} references are also one of their candidates, which any metric scores as "
                    "perfect. Use texts that differ from the reference.", err=True)  # fmt: skip
@@ -97,7 +96,6 @@ def list_command(format_: str) -> None:
     import inspect
 
     from unswayed.papers.dialect.metrics.environment import PACKAGES, is_ready
-    from unswayed.report.tables import render
     from unswayed.systems.metrics import metrics
 
     rows = []
@@ -108,7 +106,7 @@ def list_command(format_: str) -> None:
         there = "ready" if own and is_ready(name) else f"unswayed metrics install {name}"
         summary = inspect.cleandoc(cls.__doc__ or "").split("\n", 1)[0]
         rows.append({"metric": name, "what": summary, "parameters": told, "environment": there if own else ""})
-    click.echo(render(rows, format_))
+    print_values(format_, rows)
 
 
 @command.command("install", short_help="Make the environment of a metric.")

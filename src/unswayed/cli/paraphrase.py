@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from unswayed.cli._options import format_option, place_options, trust_option
+from unswayed.cli._options import (
+    format_option,
+    overwrite_option,
+    place_options,
+    print_values,
+    suite_option,
+    trust_option,
+)
 
 
 @click.group("paraphrase", short_help="Filter paraphrases step by step; build a set of paraphrased pairs.")
@@ -26,9 +33,9 @@ def command() -> None:
 @trust_option
 @place_options
 @click.option("--all", "keep_all", is_flag=True, help="Keep all that pass, not the best of each text.")
-@click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
+@overwrite_option
 @format_option
-@click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make.")
+@suite_option
 def filter_(
     suite: str, max_overlap: float, ratings: str | None, least: float, verifier: str | None,
     similarity: float | None, embeddings: str | None, keep_all: bool, overwrite: bool, format_: str, to: str,
@@ -47,7 +54,6 @@ def filter_(
     """
     from unswayed.papers.parte import filters
     from unswayed.papers.parte.building import counted_rows, entails_by, filter_suite
-    from unswayed.report.tables import render
     from unswayed.storage.suite import Suite
     from unswayed.systems.opening import open_system
 
@@ -66,15 +72,15 @@ def filter_(
     if not keep_all:
         steps.append(filters.best())
     made, counts = filter_suite(Suite(suite), steps, to, overwrite)
-    click.echo(render(counted_rows(counts), format_))
+    print_values(format_, counted_rows(counts))
     click.echo(f"{made.manifest.variants:,} paraphrases in {to}", err=True)
 
 
 @command.command("build", short_help="Pairs with the first, the second, or both texts paraphrased.")
 @click.argument("suite", metavar="SUITE")
 @click.option("--exclude", metavar="FILE", help="Pairs whose label no longer holds: id, tab, side a line.")
-@click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
-@click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make.")
+@overwrite_option
+@suite_option
 def build(suite: str, exclude: str | None, overwrite: bool, to: str) -> None:
     """Build P′-H, P-H′ and P′-H′ from the paraphrases in SUITE, labels carried over but for those that are excluded.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import format_option
+from unswayed.cli._options import fields_option, format_option, print_values
 
 
 @click.command("realism", short_help="Compare simulated noise with human noise.")
@@ -29,7 +29,7 @@ from unswayed.cli._options import format_option
     show_default=True,
     help="How the texts were noised, which decides the baseline.",
 )
-@click.option("--input", "fields", multiple=True, metavar="FIELD", help="A field that holds a text. Repeatable.")
+@fields_option
 @click.option(
     "--by", default="", metavar="FIELD", help="A field of CLEAN that names the person or article: test on other ones."
 )
@@ -54,15 +54,10 @@ def command(clean: str, real: tuple[str, ...], simulated: tuple[str, ...], forma
     keyboard/adjacent. Harm is the change in accuracy and in answers of a built-in retriever, or a classifier where
     rows have labels, and of each --system. Chinese and languages written in an alphabet with spaces can be compared.
     """
-    from unswayed.lab.realism.compare import realism
-    from unswayed.report.tables import render
+    from unswayed.lab.realism.compare import realism, rows_of
 
     found = realism(clean, real, simulated, **given)
-    click.echo(render(found, "json") if format_ in ("json", "jsonl") else _tables(found, format_))
-
-
-def _tables(found: dict[str, object], format_: str) -> str:
-    from unswayed.lab.realism.compare import rows_of
-    from unswayed.report.tables import render
-
-    return "\n\n".join(render(rows, format_) for rows in rows_of(found))
+    if format_ in ("json", "jsonl"):
+        print_values("json", found)
+    else:
+        print_values(format_, *rows_of(found))

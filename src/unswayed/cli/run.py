@@ -22,42 +22,30 @@ from unswayed.cli._options import (
     plan_from,
     plan_option,
     plan_options,
+    print_messages,
     secret_option,
-    show_with_gates,
-    together,
     trust_option,
 )
 from unswayed.run.plan import Plan, plan_of
-
-_OF_THE_SYSTEM = ("model", "prompt", "answers", "key_env", "insecure", "price_in", "price_out")
-_url_options = together(
-    click.option("--model", metavar="NAME", help="For a URL: the model to chat with there, as OpenAI's API does."),
-    click.option(
-        "--prompt", metavar="FILE", help="For a model: the prompt, with {INPUT} where a text of that name goes."
-    ),
-    click.option(
-        "--answers",
-        metavar="SAID=OUTPUT,…",
-        help="For a chat model: map its replies to outputs, such as yes=entailed,no=neutral.",
-    ),
-    click.option("--key-env", metavar="NAME", help="For a URL: the environment variable that holds the key."),
-    click.option("--insecure", is_flag=True, default=None, help="Send the key over http to another machine."),
-    click.option(
-        "--price-in", type=click.FloatRange(min=0), help="For a model: cost of a million tokens that it reads."
-    ),
-    click.option("--price-out", type=click.FloatRange(min=0), help="For a model: cost of a million that it writes."),
-)
 
 
 @click.command("run", short_help="Run a system on a suite and measure what changed.")
 @click.argument("suite", required=False, metavar="SUITE")
 @plan_options("run.system run.options run.name")
-@_url_options
+@click.option("--model", metavar="NAME", help="For a URL: the model to chat with there, as OpenAI's API does.")
+@click.option("--prompt", metavar="FILE", help="For a model: the prompt, with {INPUT} where a text of that name goes.")
+@click.option(
+    "--answers",
+    metavar="SAID=OUTPUT,…",
+    help="For a chat model: map its replies to outputs, such as yes=entailed,no=neutral.",
+)
+@click.option("--key-env", metavar="NAME", help="For a URL: the environment variable that holds the key.")
+@click.option("--insecure", is_flag=True, default=None, help="Send the key over http to another machine.")
+@click.option("--price-in", type=click.FloatRange(min=0), help="For a model: cost of a million tokens that it reads.")
+@click.option("--price-out", type=click.FloatRange(min=0), help="For a model: cost of a million that it writes.")
 @plan_options("run.judge_price_in run.judge_price_out run.budget")
 @click.option(
-    "--estimate",
-    is_flag=True,
-    help="Send the requests of up to 20 examples, print what the rest will cost, and stop.",
+    "--estimate", is_flag=True, help="Send the requests of up to 20 examples, print what the rest will cost, and stop."
 )
 @plan_options(*(f"run.asking.{name}" for name in ASKING.split()), DEVICE, ENGINE, MEASURE, ONE_RUN, GATE)
 @plan_options("run.limit run.stop_when run.repeats run.fresh")
@@ -85,34 +73,34 @@ def command(
     SYSTEM now answers differently, the command fails. With a plan that has [data] and [vary], leave out SUITE:
     unswayed makes it in RUN/suite.
     """
+    import msgspec
+
     from unswayed.api import carry_out, estimate_cost
     from unswayed.report.again import commands
-    from unswayed.report.tables import used_sentences
+    from unswayed.report.junit import write_junit
+    from unswayed.report.tables import gates_first, render, used_sentences
 
     with _results_apart():
         plan = _plan(suite, plan_file, given)
-        found = estimate_cost(plan, to) if estimate else None
-        verdict = None if estimate else carry_out(plan, to)
-    if verdict is None:
-        _show_estimate(found, format_)
+        verdict: Any = estimate_cost(plan, to) if estimate else carry_out(plan, to)
+    if estimate:
+        content = msgspec.json.format(msgspec.json.encode(verdict), indent=2 if format_ == "json" else 0).decode()
+        click.echo(content if format_ in ("json", "jsonl") else verdict.sentence)
         return 0
-    _show(verdict, format_, junit)
-    run: Any = verdict.results.run
-    for sentence in used_sentences(run.used(), run.session):
-        click.echo(sentence, err=True)
+    run = verdict.results.run
+    session, used = run.session, run.used()
+    more = {"asked": session.asked, "reused": session.reused}
+    more |= {"used": used, "used_now": session.used} if used else {}
+    rendered = render(verdict.results, format_, more=more)
+    click.echo(gates_first(rendered, verdict.gates) if format_ == "md" else rendered)
+    print_messages(gate.sentence for gate in verdict.gates if format_ != "md")
+    print_messages([session.sentence[:1].upper() + session.sentence[1:] + ".", *verdict.warnings])
+    if junit:
+        write_junit(junit, verdict.results, verdict.gates)
+    print_messages(used_sentences(used, session))
     if lines := commands(run):
         click.echo(f"To make it again: {' && '.join(lines)}", err=True)
     return int(verdict.exit_code)
-
-
-def _show_estimate(found: Any, format_: str) -> None:
-    import msgspec
-
-    if format_ in ("json", "jsonl"):
-        content = msgspec.json.encode(found)
-        click.echo(msgspec.json.format(content, indent=2 if format_ == "json" else 0).decode())
-    else:
-        click.echo(found.sentence)
 
 
 @contextmanager
@@ -133,23 +121,8 @@ def _results_apart() -> Iterator[None]:
 
 def _plan(suite: str | None, plan_file: str | None, given: dict[str, Any]) -> Plan:
     """The plan with what options say, some of which are options of the system."""
-    named = {name: given[name] for name in _OF_THE_SYSTEM if given[name] is not None}
+    from unswayed.report.again import FLAGS
+
+    named = {name: given[name] for name in FLAGS if given[name] is not None}
     options = plan_of(plan_file).run.options | key_values(given["run__options"], "--option") | named
     return plan_from(plan_file, given, {"run": {"suite": suite, "options": options}})
-
-
-def _show(verdict: Any, format_: str, junit: str | None) -> None:
-    from unswayed.report.junit import write_junit
-    from unswayed.report.tables import render
-
-    run = verdict.results.run
-    session = run.session
-    more = {"asked": session.asked, "reused": session.reused}
-    if used := run.used():
-        more |= {"used": used, "used_now": session.used}
-    show_with_gates(render(verdict.results, format_, more=more), verdict.gates, format_)
-    click.echo(session.sentence[:1].upper() + session.sentence[1:] + ".", err=True)
-    for sentence in verdict.warnings:
-        click.echo(sentence, err=True)
-    if junit:
-        write_junit(junit, verdict.results, verdict.gates)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import ENGINE, format_option, plan_from, plan_options
+from unswayed.cli._options import ENGINE, bootstrap_option, format_option, plan_from, plan_options, print_values
 
 _MEASURES = ("precision", "recall", "f1")
 
@@ -25,7 +25,7 @@ _MEASURES = ("precision", "recall", "f1")
     help="For sql: how FROM is compared, always or, as the script's first version did, only where gold joins tables.",
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the interval.")
-@click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
+@bootstrap_option
 @plan_options(ENGINE)
 @format_option
 def command(name: str, gold: str, pred: str, level: float, bootstrap: int, format_: str, **given: Any) -> None:
@@ -41,53 +41,34 @@ def command(name: str, gold: str, pred: str, level: float, bootstrap: int, forma
     of gold is SQL, a tab and the database. For `correction`, source and gold may be SIGHAN's files.
     `unswayed list scorers` shows what else there is.
     """
-    from unswayed.report.tables import render
+    import msgspec
+
+    from unswayed.measure.files import score_files
     from unswayed.stats import Resampling
 
     plan_from(None, given)
     settings = Resampling(level, bootstrap)
-    special = {"sql": _sql, "correction": _correction}
-    if name in special:
-        click.echo(render(special[name](gold, pred, settings, given, "json" in format_), format_))
-        return
-    from unswayed.measure.files import score_files
+    rows: list[dict[str, object]] | None = None  # for people, where there is more than a number
+    if name == "sql":
+        from unswayed.papers.readin.spider_scores import score_sql_files
 
-    estimate = score_files(name, gold, pred, settings)
-    click.echo(render({"score": name} | _facts(estimate), format_))
+        if given["tables"] is None:
+            raise click.UsageError("sql needs the schemas: --tables tables.json.")
+        found = msgspec.to_builtins(score_sql_files(gold, pred, given["tables"], given["rule"], settings))
+        rows = [{"queries": "all", **{key: found[key] for key in ("n", "exact", "low", "high")}}]
+        rows += [{"queries": level, **one} for level, one in found["hardness"].items()]
+    elif name == "correction":
+        from unswayed.papers.readin.correction import score_correction_files
 
-
-def _sql(gold: str, pred: str, settings: Any, given: dict[str, Any], whole: bool) -> Any:
-    from unswayed.papers.readin.spider_scores import score_sql_files
-
-    if given["tables"] is None:
-        raise click.UsageError("sql needs the schemas: --tables tables.json.")
-    scores = score_sql_files(gold, pred, given["tables"], given["rule"], settings)
-    return _facts(scores) if whole else _level_rows(scores)
-
-
-def _correction(gold: str, pred: str, settings: Any, given: dict[str, Any], whole: bool) -> Any:
-    from unswayed.papers.readin.correction import score_correction_files
-
-    if given["source"] is None:
-        raise click.UsageError("correction needs the texts as they were written: --source noisy.txt.")
-    scores = score_correction_files(given["source"], gold, pred, settings)
-    if whole:
-        return _facts(scores)
-    return [
-        {"level": level, "of": kind, **{m: getattr(getattr(getattr(scores, level), kind), m) for m in _MEASURES}}
-        for level in ("character", "sentence")
-        for kind in ("detection", "correction")
-    ]
-
-
-def _level_rows(scores: Any) -> list[dict[str, object]]:
-    """For people: a row for each level of hardness, after one for all."""
-    whole = {"queries": "all", "n": scores.n, "exact": scores.exact, "low": scores.low, "high": scores.high}
-    return [whole, *({"queries": name, **_facts(level)} for name, level in scores.hardness.items())]
-
-
-def _facts(value: object) -> dict[str, object]:
-    import msgspec
-
-    found: dict[str, object] = msgspec.to_builtins(value)
-    return found
+        if given["source"] is None:
+            raise click.UsageError("correction needs the texts as they were written: --source noisy.txt.")
+        scores = score_correction_files(given["source"], gold, pred, settings)
+        found = msgspec.to_builtins(scores)
+        rows = [
+            {"level": level, "of": kind, **{m: getattr(getattr(getattr(scores, level), kind), m) for m in _MEASURES}}
+            for level in ("character", "sentence")
+            for kind in ("detection", "correction")
+        ]
+    else:
+        found = {"score": name} | msgspec.to_builtins(score_files(name, gold, pred, settings))
+    print_values(format_, found if rows is None or "json" in format_ else rows)

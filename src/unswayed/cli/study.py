@@ -19,7 +19,28 @@ class _Studies(click.Group):
         return studies.names()
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        return _command(name) if name in self.list_commands(context) or ":" in name else None
+        from unswayed.cli import debuggable
+        from unswayed.report.study import studies
+
+        if name not in studies.names() and ":" not in name:
+            return None
+        study = studies.get(name)
+
+        def run(data: str, only: tuple[str, ...], format_: str, **given: Any) -> None:
+            plan_from(None, given)
+            click.echo(study().run(Path(data), only, given).text(format_))
+
+        place, tables = click.Path(exists=True), f"A table. Repeatable. Of: {', '.join(study.tables)}."
+        params: list[click.Parameter] = [
+            click.Option(["--data"], required=True, type=place, metavar="DIR", help="The study's data."),
+            click.Option(["--only"], multiple=True, metavar="TABLE", help=tables),
+        ]
+        for o in study.options:
+            shown: dict[str, Any] = {"default": False if o.flag else o.default, "show_default": not o.flag}
+            names = [f"--{o.name}", *([o.short] if o.short else [])]
+            params.append(click.Option(names, help=o.help, type=o.kind, multiple=o.multiple, is_flag=o.flag, **shown))
+        made = click.Command(name, callback=run, params=params, help=study.__doc__)
+        return debuggable(trust_option(place_options(plan_options(ENGINE)(format_option(made)))))
 
 
 @click.group("study", cls=_Studies, short_help="Reproduce a published study and compare its tables with the paper's.")
@@ -29,35 +50,3 @@ def command() -> None:
     \b
       unswayed study readin --data readin/ --only error-rates --format json
     """
-
-
-def _command(name: str) -> click.Command:
-    from unswayed.cli import debuggable
-    from unswayed.report.study import studies
-
-    study = studies.get(name)
-
-    def run(data: str, only: tuple[str, ...], format_: str, **given: Any) -> None:
-        plan_from(None, given)
-        click.echo(study().run(Path(data), only, given).text(format_))
-
-    params: list[click.Parameter] = [
-        click.Option(["--data"], required=True, type=click.Path(exists=True), metavar="DIR", help="The study's data."),
-        click.Option(
-            ["--only"], multiple=True, metavar="TABLE", help=f"A table. Repeatable. Of: {', '.join(study.tables)}."
-        ),
-        *(
-            click.Option(
-                [f"--{o.name}", *([o.short] if o.short else [])],
-                help=o.help,
-                default=False if o.flag else o.default,
-                type=o.kind,
-                multiple=o.multiple,
-                is_flag=o.flag,
-                show_default=not o.flag,
-            )
-            for o in study.options
-        ),
-    ]
-    made = click.Command(name, callback=run, params=params, help=study.__doc__)
-    return debuggable(trust_option(place_options(plan_options(ENGINE)(format_option(made)))))

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
+from unswayed.cli._options import stream_option
+
 _ENCODINGS = ("pinyin", "pinyin_tone", "zhuyin", "wubi", "stroke")
 _encoding = click.option(
     "--encoding", type=click.Choice(_ENCODINGS), default="pinyin", show_default=True, help="How to write a character."
 )
 _vocabulary = click.option("--with", "folder", required=True, metavar="FOLDER", help="A trained vocabulary.")
-_to = click.option("-o", "to", required=True, metavar="FILE", help="The file to write, or - for standard output.")
 
 
 @click.group("subchar", short_help="Sub-character tokens of Chinese: train, encode, decode, fold.")
@@ -46,7 +47,7 @@ def train(data: tuple[str, ...], to: str, **options: object) -> None:
 @command.command("encode", short_help="Texts as token numbers, one text per line.")
 @click.argument("texts", metavar="FILE")
 @_vocabulary
-@_to
+@stream_option
 def encode(texts: str, folder: str, to: str) -> None:
     """Write each line of FILE as the numbers of its tokens.
 
@@ -59,7 +60,7 @@ def encode(texts: str, folder: str, to: str) -> None:
 @command.command("decode", short_help="Token numbers as texts, one text per line.")
 @click.argument("numbers", metavar="FILE")
 @_vocabulary
-@_to
+@stream_option
 def decode(numbers: str, folder: str, to: str) -> None:
     """Write the text of each line of FILE; with an index, the very text that was encoded.
 
@@ -72,7 +73,7 @@ def decode(numbers: str, folder: str, to: str) -> None:
 @command.command("fold", short_help="Data with characters of one code written as one, to train with.")
 @click.argument("data", metavar="DATA")
 @_encoding
-@_to
+@stream_option
 def fold(data: str, encoding: str, to: str) -> None:
     """Write the examples of DATA with each character as the commonest of its code: homophones become one.
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from unswayed.cli._options import format_option
+from unswayed.cli._options import (
+    format_option,
+    overwrite_option,
+    print_messages,
+    print_values,
+    stream_option,
+    suite_option,
+)
 
 
 @click.group("suite", short_help="Show, check, export or import a suite.")
@@ -54,27 +61,22 @@ def check(suite: str, guard: str | None, format_: str) -> None:
 
     from unswayed.base.errors import GateFailed
     from unswayed.data import ReadOptions
-    from unswayed.report.tables import render
     from unswayed.run.suite_checks import check_labels, learnt_guard
     from unswayed.storage.suite import Suite
 
     made = Suite(suite)
     found = check_labels(made, (guard and learnt_guard(guard, ReadOptions(task=made.manifest.task))) or None)
-    if format_ in ("json", "jsonl"):
-        click.echo(render(msgspec.to_builtins(found), format_))
-    else:
-        rows = [{k: v for k, v in msgspec.to_builtins(one).items() if k != "shown"} for one in found]
-        click.echo(render(rows, format_))
-        for one in found:
-            for line in one.shown:
-                click.echo(f"{one.source}: {line}", err=True)
+    rows, is_data = msgspec.to_builtins(found), format_ in ("json", "jsonl")
+    shown = rows if is_data else [{key: value for key, value in row.items() if key != "shown"} for row in rows]
+    print_values(format_, shown)
+    print_messages(f"{row['source']}: {line}" for row in rows if not is_data for line in row["shown"])
     if any(one.fails for one in found):
         raise GateFailed("Some labels do not hold.")
 
 
 @command.command("export", short_help="Write a suite as JSON lines.")
 @click.argument("suite", metavar="SUITE")
-@click.option("-o", "to", required=True, metavar="FILE", help="The file to write, or - for standard output.")
+@stream_option
 def export(suite: str, to: str) -> None:
     """Write SUITE as JSON lines: its manifest, then each example followed by its variants.
 
@@ -90,7 +92,7 @@ def export(suite: str, to: str) -> None:
 
 @command.command("import", short_help="Make a suite from JSON lines, or from a corpus with people's versions.")
 @click.argument("data", metavar="DATA")
-@click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make.")
+@suite_option
 @click.option("--task", help="The task. Guessed from the data.")
 @click.option("--lang", help="The language. Guessed from the data.")
 @click.option("--format-in", metavar="READER", help="The reader of a corpus. Guessed from its name.")
@@ -103,7 +105,7 @@ def export(suite: str, to: str) -> None:
 )
 @click.option("--input", "inputs", multiple=True, metavar="FIELD", help="With --variant: a field that holds a text.")
 @click.option("--gold", metavar="FIELD", help="With --variant: the field that holds the right answer.")
-@click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
+@overwrite_option
 def import_(data: str, to: str, task: str | None, lang: str | None, format_in: str | None, overwrite: bool,
             versions: tuple[str, ...], inputs: tuple[str, ...], gold: str | None) -> None:  # fmt: skip
     """Make a suite from variants that people made.

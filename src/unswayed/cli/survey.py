@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from unswayed.cli._options import format_option
+from unswayed.cli._options import (
+    bootstrap_option,
+    format_option,
+    items_option,
+    level_option,
+    print_messages,
+    print_values,
+    seed_option,
+)
 
 
 @click.group("survey", short_help="Have people judge whether labels still hold.")
@@ -17,10 +25,8 @@ def command() -> None:
 @click.option("--per-operator", type=click.IntRange(min=1), default=12, show_default=True, help="Utterances each.")
 @click.option("--controls", type=click.IntRange(min=0), default=12, show_default=True, help="Originals among them.")
 @click.option("--groups", type=click.IntRange(min=1), default=2, show_default=True, help="Groups of people.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
-@click.option(
-    "-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; the key file goes next to it."
-)
+@seed_option
+@items_option
 def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: int, seed: int, to: str) -> None:
     """Choose altered utterances of SUITE... evenly by operator, suite and group, and originals as controls.
 
@@ -47,10 +53,8 @@ def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: in
 @click.argument("human", metavar="HUMAN")
 @click.argument("simulated", metavar="SIMULATED")
 @click.option("--pairs", "count", type=click.IntRange(min=1), default=160, show_default=True, help="Pairs per family.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
-@click.option(
-    "-o", "to", required=True, metavar="ITEMS", help="The JSON-lines file to write; the key file goes next to it."
-)
+@seed_option
+@items_option
 def pairs(human: str, simulated: str, count: int, seed: int, to: str) -> None:
     """Pair versions by people in the suite HUMAN with simulated ones of the same texts in the suite SIMULATED.
 
@@ -86,11 +90,10 @@ def prefer(answers: str, format_: str) -> None:
     import msgspec
 
     from unswayed.papers.readin.plausibility import read_preferences
-    from unswayed.report.tables import render
 
     found = read_preferences(answers)
     rows = found if format_ in ("json", "jsonl") else [msgspec.structs.asdict(row) for row in found]
-    click.echo(render(rows, format_))
+    print_values(format_, rows)
 
 
 @command.command("read", short_help="Summarise people's answers by operator.")
@@ -101,8 +104,8 @@ def prefer(answers: str, format_: str) -> None:
     type=click.FloatRange(0, 1),
     help="Leave out annotators who accept a smaller share of the controls.",
 )
-@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the intervals.")
-@click.option("--bootstrap", type=click.IntRange(min=1), default=10_000, show_default=True, help="Bootstrap samples.")
+@level_option
+@bootstrap_option
 @format_option
 def read(
     answers: str, items: str | None, min_control: float | None, level: float, bootstrap: int, format_: str
@@ -120,17 +123,13 @@ def read(
     Answers of excluded people count nowhere. Lines written by hand are {"item": ID, "participant": NAME, "slots":
     "reasonable", "intent": "unreasonable"}; true and false work too, and null means no answer. They need --items.
     """
+    import msgspec
+
     from unswayed.papers.nature.acceptance import read_acceptance
-    from unswayed.report.tables import render
     from unswayed.stats import Resampling
 
     found = read_acceptance(answers, items, least_control=min_control, settings=Resampling(level, bootstrap))
-    if format_ in ("json", "jsonl"):
-        click.echo(render(found, format_))
-    else:
-        import msgspec
-
-        tables = ([msgspec.structs.asdict(row) for row in rows] for rows in (found.sets, found.participants))
-        click.echo("\n\n".join(render(rows, format_) for rows in tables))
-    for sentence in found.warnings:
-        click.echo(sentence, err=True)
+    tables = ([msgspec.structs.asdict(row) for row in rows] for rows in (found.sets, found.participants))
+    shown = [found] if format_ in ("json", "jsonl") else tables
+    print_values(format_, *shown)
+    print_messages(found.warnings)

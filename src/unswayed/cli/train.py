@@ -61,8 +61,7 @@ def intent(data: str, task: str | None, seed: int, to: str) -> None:
 
     options = ReadOptions(task=task)
     kind = task_and_language(data, options)
-    system = Intent.train(read_examples(data, options), kind.task, seed=seed)
-    system.save(Path(to))
+    Intent.train(read_examples(data, options), kind.task, seed=seed).save(Path(to))
     _trained(to)
 
 
@@ -97,12 +96,7 @@ def corrector(texts: tuple[str, ...], caution: float | None, to: str) -> None:
 )
 @click.option("--encoder", metavar="FOLDER", help="A Hugging Face encoder to stand on; jointbert needs one.")
 @_dev
-@_epochs(
-    "Utterances",
-    "weights, order and dropout",
-    " The model's own number if not given.",
-    " The model's own if not given.",
-)
+@_epochs("Utterances", "weights, order and dropout", *(f" The model's own{it} if not given." for it in (" number", "")))
 @trust_option
 @_saving()
 def slu(data: str, model: str, encoder: str | None, dev: str | None, to: str, **options: bool | float | None) -> None:
@@ -117,8 +111,10 @@ def slu(data: str, model: str, encoder: str | None, dev: str | None, to: str, **
     from unswayed.data import ReadOptions, read_examples
 
     reading = ReadOptions(task="slu")
-    learn, test = _parts(Path(data), dev)
-    tested = None if test is None else read_examples(test, reading)
+    learn, folders = Path(data), [Path(data) / name for name in _DEV_FOLDERS]
+    if (learn / "train").is_dir():
+        learn, dev = learn / "train", dev or next((str(folder) for folder in folders if folder.is_dir()), None)
+    tested = read_examples(dev, reading) if dev else None
     _network(f"slu/{model}", read_examples(learn, reading), tested, to, "end to end on dev", encoder=encoder, **options)
 
 
@@ -217,14 +213,7 @@ def reader(data: str, seed: int, overwrite: bool, to: str) -> None:
 @click.option("--target-language", metavar="CODE", help="For mBART and its kin, such as en_XX.")
 @click.option("--max-length", type=int, help="Pieces of a text that are read. The model's own, at most 512.")
 @click.option("--weight-decay", type=float, help="Weight decay.  [default: 0.01]")
-@_epochs(
-    "Texts",
-    "the new head, order and dropout",
-    "  [default: 5]",
-    "  [default: 5e-05]",
-    "  [default: 32]",
-    "  [default: 2]",
-)
+@_epochs("Texts", "the new head, order and dropout", *(f"  [default: {it}]" for it in ("5", "5e-05", "32", "2")))
 @trust_option
 @_saving("model")
 def hf(data: str, model: str, task: str | None, dev: str | None, overwrite: bool, to: str, **given: Any) -> None:
@@ -245,16 +234,9 @@ def hf(data: str, model: str, task: str | None, dev: str | None, overwrite: bool
     if kind not in BY_TASK:
         raise click.UsageError(f"There is nothing to learn for the task {kind}. Use --task: {', '.join(BY_TASK)}.")
     options = {name: given.pop(name) for name in ("prompt", "source_language", "target_language", "max_length")}
+    learnt, tested = read_examples(data, reading), None if dev is None else read_examples(dev, reading)
     card = tune_model(
-        model,
-        read_examples(data, reading),
-        None if dev is None else read_examples(dev, reading),
-        task=kind,
-        to=to,
-        settings=given,
-        overwrite=overwrite,
-        progress=True,
-        **options,
+        model, learnt, tested, task=kind, to=to, settings=given, overwrite=overwrite, progress=True, **options
     )
     _trained(to, card.dev_scores, "on dev", "model")
 
@@ -271,14 +253,6 @@ def _trained(to: str, scores: Sequence[float] = (), of: str = "", what: str = "s
     """Prints where the trained system is, and its best score on the development data."""
     best = f": {max(scores):.1%} {of}, {len(scores)} epochs" if scores else ""
     click.echo(f"Trained {what} in {to}{best}", err=True)
-
-
-def _parts(data: Path, dev: str | None) -> tuple[Path, Path | None]:
-    """What to learn from, and what to choose the best epoch by."""
-    if not (data / "train").is_dir():
-        return data, Path(dev) if dev else None
-    beside = next((data / name for name in _DEV_FOLDERS if (data / name).is_dir()), None)
-    return data / "train", Path(dev) if dev else beside
 
 
 @command.command("nano", short_help="A metric that knows dialects: acceptability, then ratings.")

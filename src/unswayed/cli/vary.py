@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -12,10 +11,12 @@ from unswayed.cli._options import (
     DATA,
     ENGINE,
     key_values,
+    overwrite_option,
     place_options,
     plan_from,
     plan_option,
     plan_options,
+    print_messages,
     secret_option,
     trust_option,
 )
@@ -33,7 +34,7 @@ from unswayed.run.plan import Plan
 @place_options
 @plan_option
 @click.option("-o", "to", required=True, metavar="SUITE", help="The folder to make, or - for JSON lines.")
-@click.option("--overwrite", is_flag=True, help="Replace another suite that is there.")
+@overwrite_option
 def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, **given: Any) -> None:
     """Make variants of DATA: a JSONL, CSV, TSV, Parquet or text file, or a folder that some reader knows.
 
@@ -53,71 +54,43 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
     change in an example, the example gets no variant of it; a random set then draws another operator. A simulated
     person may type a text right: that variant is kept, and counts with the clean answer.
     """
-    from unswayed.base.text import counted
-    from unswayed.run.making import suite_of
-    from unswayed.vary.presets import in_other_languages
-
-    plan = _plan(data, plan_file, given)
-    if to == "-":
-        _print(plan)
-        return
-    suite = suite_of(plan, to, overwrite)
-    m = suite.manifest
-    made = f"{counted(m.variants, 'variant')} of {counted(m.examples, 'example')}"
-    click.echo(f"{made} ({m.task}, {m.language}) in {to}", err=True)
-    _tell_unaltered(suite)
-    _tell_unchanged(m.unchanged, m.examples)
-    _tell(in_other_languages([operator["name"] for operator in m.operators], m.languages))
-
-
-def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Plan:
-    specs = operator_specs(given["vary__operators"], given["params"])
-    return plan_from(plan_file, given, {"data": {"path": data}, "vary": {"operators": specs or None}})
-
-
-def operator_specs(names: tuple[str, ...], params: tuple[str, ...]) -> tuple[Any, ...]:
-    """Operators, or presets, with their parameters. A parameter without an operator's name goes to all that know it."""
-    from unswayed.vary.presets import with_params
-
-    return with_params(names, key_values(params, "--param"))
-
-
-def _print(plan: Any) -> None:
     import sys
     from collections import Counter
 
     import msgspec
 
-    from unswayed.run.making import variants_of
-
-    encoder = msgspec.json.Encoder()
-    out = sys.stdout.buffer
-    unchanged: Counter[str] = Counter()
-    left_out: list[str] = []
-    for variant in variants_of(plan, unchanged, left_out):
-        out.write(encoder.encode(variant) + b"\n")
-    out.flush()
-    _tell_unchanged(unchanged, None)
-    _tell(left_out)
-
-
-def _tell_unaltered(suite: Any) -> None:
+    from unswayed.base.text import counted
+    from unswayed.run.making import suite_of, variants_of
+    from unswayed.run.suite_checks import count_unaltered
     from unswayed.vary import operators
+    from unswayed.vary.presets import in_other_languages
 
-    if any(operators.get(operator["name"]).unaltered for operator in suite.manifest.operators):
-        from unswayed.run.suite_checks import count_unaltered
+    plan = _plan(data, plan_file, given)
+    if to == "-":
+        encoder, out, of = msgspec.json.Encoder(), sys.stdout.buffer, ""
+        unchanged, notes = Counter[str](), list[str]()
+        for variant in variants_of(plan, unchanged, notes):
+            out.write(encoder.encode(variant) + b"\n")
+        out.flush()
+    else:
+        suite = suite_of(plan, to, overwrite)
+        m = suite.manifest
+        unchanged, of = Counter(m.unchanged), f" of {m.examples:,}"
+        made = f"{counted(m.variants, 'variant')} of {counted(m.examples, 'example')}"
+        print_messages([f"{made} ({m.task}, {m.language}) in {to}"])
+        if any(operators.get(operator["name"]).unaltered for operator in m.operators):
+            many, unaltered = count_unaltered(suite)
+            print_messages(
+                f"{name}: {n:,} of {many[name]:,} variants are unaltered" for name, n in sorted(unaltered.items())
+            )
+        notes = list(in_other_languages([operator["name"] for operator in m.operators], m.languages))
+    print_messages(f"{name}: nothing to change in {count:,}{of} examples" for name, count in sorted(unchanged.items()))
+    print_messages(notes)
 
-        made, unaltered = count_unaltered(suite)
-        for name, same in sorted(unaltered.items()):
-            click.echo(f"{name}: {same:,} of {made[name]:,} variants are unaltered", err=True)
 
+def _plan(data: str | None, plan_file: str | None, given: dict[str, Any]) -> Plan:
+    from unswayed.vary.presets import with_params
 
-def _tell_unchanged(unchanged: dict[str, int], examples: int | None) -> None:
-    for name, count in sorted(unchanged.items()):
-        of = f" of {examples:,}" if examples is not None else ""
-        click.echo(f"{name}: nothing to change in {count:,}{of} examples", err=True)
-
-
-def _tell(sentences: Iterable[str]) -> None:
-    for sentence in sentences:
-        click.echo(sentence, err=True)
+    # a parameter without an operator's name goes to all that know it
+    specs = with_params(given["vary__operators"], key_values(given["params"], "--param"))
+    return plan_from(plan_file, given, {"data": {"path": data}, "vary": {"operators": specs or None}})

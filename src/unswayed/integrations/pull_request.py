@@ -46,9 +46,18 @@ def check_pull_request(
     text, code = gates_first(render(verdict.results, "md"), verdict.gates), verdict.exit_code
     base = folder / BASELINE
     if (base / "run.json").is_file() and not keep:
-        compared, found = _compared(plan, base, run, folder)
-        text, code = f"{compared}\n\n{_folded('This branch by itself', text)}", found or code
-        pages += [page for page in [folder / "compare.html"] if page.is_file()]
+        compared = "The data or the operators changed, so there is no comparison with the main branch."
+        if Run(base).suite.id == run.suite.id:
+            found = compare(base, run, plan=plan)
+            pages.append(write_comparison(found, folder / "compare.html"))
+            write_comparison_junit(folder / "compare.xml", found)
+            changes = [escaped(sentence) for sentence in found.changes] or ["No difference is more than chance."]
+            said = "\n".join(f"- {sentence}" for sentence in [found.outcome(), *changes])
+            gates = [gate for _, one in found.lettered() for gate in one.gates]
+            whole = _folded("All differences", render(found, "md"))
+            compared = f"{gates_first(said, gates)}\n\n{escaped(found.sentences[0])}\n\n{whole}"
+            code = found.exit_code or code
+        text = f"{compared}\n\n{_folded('This branch by itself', text)}"
     if keep:
         shutil.rmtree(base, ignore_errors=True)
         run.save(base)
@@ -61,20 +70,6 @@ def check_pull_request(
     asked_for = given.get("GITHUB_EVENT_NAME") == "pull_request" or bool(given.get("CI_MERGE_REQUEST_IID"))
     said = write_comment(text, name, page) if comment and asked_for else ""
     return Checked(text, pages, said, code)
-
-
-def _compared(plan: Plan, base: Path, run: Run, folder: Path) -> tuple[str, int]:
-    if Run(base).suite.id != run.suite.id:
-        return "The data or the operators changed, so there is no comparison with the main branch.", 0
-    found = compare(base, run, plan=plan)
-    write_comparison(found, folder / "compare.html")
-    write_comparison_junit(folder / "compare.xml", found)
-    head, *_ = found.sentences
-    changes = [escaped(sentence) for sentence in found.changes] or ["No difference is more than chance."]
-    said = "\n".join(f"- {sentence}" for sentence in [found.outcome(), *changes])
-    gates = [gate for _, one in found.lettered() for gate in one.gates]
-    whole = _folded("All differences", render(found, "md"))
-    return f"{gates_first(said, gates)}\n\n{escaped(head)}\n\n{whole}", found.exit_code
 
 
 def _folded(title: str, text: str) -> str:

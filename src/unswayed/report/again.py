@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -13,10 +13,8 @@ from unswayed.base.options import Option, options_of
 from unswayed.base.secrets import masked_spec
 from unswayed.base.values import Json
 from unswayed.run.plan import Plan
+from unswayed.run.record import Run
 from unswayed.systems.model_folder import trusted_hashes
-
-if TYPE_CHECKING:
-    from unswayed.run.record import Run
 
 # Fields that change no number: how stored answers are used, how fast and how patiently a system is asked.
 LEFT_OUT = {
@@ -88,7 +86,9 @@ def _option(option: Option, value: Any) -> Iterator[str]:
     """One option with its value, or with each of its values."""
     if option.path == ("run", "options"):
         for key in [key for key in FLAGS if key in value]:
-            flag, item = f"--{key.replace('_', '-')}", _said(value[key]) if key == "answers" else value[key]
+            flag, item = f"--{key.replace('_', '-')}", value[key]
+            if key == "answers" and isinstance(item, dict):  # words and the outputs that they mean
+                item = ",".join(f"{said}={meant}" for said, meant in item.items())
             yield from (flag, str(item)) if not isinstance(item, bool) else [flag] if item else []
         value = {key: item for key, item in value.items() if key not in FLAGS}
     if option.kind == "bool":
@@ -99,18 +99,10 @@ def _option(option: Option, value: Any) -> Iterator[str]:
             alone = key == "all" and mark == ":"
             yield from (option.flag, str(item) if alone else f"{key}{mark}{_value(item)}")
     elif option.kind == "list":
-        yield from (
-            word
-            for item in ([",".join(value)] if option.more.get("commas") else value)
-            for word in (option.flag, str(item))
-        )
+        for item in [",".join(value)] if option.more.get("commas") else value:
+            yield from (option.flag, str(item))
     else:
         yield from (option.flag, str(value))
-
-
-def _said(answers: Json) -> Json:
-    """Words and the outputs that they mean, as one option has them."""
-    return ",".join(f"{said}={meant}" for said, meant in answers.items()) if isinstance(answers, dict) else answers
 
 
 def _value(value: Json) -> str:

@@ -187,25 +187,20 @@ def heat_map(
         parts.append(name.format(_NAMES - 8, y + 25, label(operator, 24)))
         bold = (sure or {}).get(operator, ())
         for i, column in enumerate(columns):
-            x = _NAMES + i * _CELL
-            parts.append(_heat_cell(cells.get(column), x, y, most, "700" if column in bold else "400"))
+            x, estimate = _NAMES + i * _CELL, cells.get(column)
+            place = Markup('x="{}" y="{}" width="{}" height="{}"').format(x + 1, y + 1, _CELL - 2, _CELL_HEIGHT - 2)
+            at = Markup('x="{}" y="{}" text-anchor="middle"').format(x + _CELL // 2, y + 25)
+            if estimate is None or estimate.value is None:
+                empty = Markup('<rect {} rx="3" fill="none" stroke="#999" stroke-dasharray="3 3"/>').format(place)
+                parts.append(empty + Markup('<text {} class="tick">–</text>').format(at))
+                continue
+            fill, ink = heat(estimate.value, most)
+            weight, on = "700" if column in bold else "400", "on-dark" if ink == "#ffffff" else "on-light"
+            filled = Markup('<rect {} rx="3" fill="{}"/><text {} fill="{}" font-weight="{}" class="{}">{}</text>')
+            parts.append(filled.format(place, fill, at, ink, weight, on, typeset(number(estimate.value, 2))))
     told = f"The drop for each of {len(grid)} operators (rows) in each of {len(columns)} slices (columns)."
     width, height = _NAMES + _CELL * len(columns), _HEAD + _CELL_HEIGHT * len(grid)
     return svg(title, told, height, parts, str(width))
-
-
-def _heat_cell(estimate: Estimate | None, x: int, y: int, most: float, weight: str) -> Markup:
-    place = Markup('x="{}" y="{}" width="{}" height="{}"').format(x + 1, y + 1, _CELL - 2, _CELL_HEIGHT - 2)
-    at = Markup('x="{}" y="{}" text-anchor="middle"').format(x + _CELL // 2, y + 25)
-    if estimate is None or estimate.value is None:
-        return Markup(
-            '<rect {} rx="3" fill="none" stroke="#999" stroke-dasharray="3 3"/><text {} class="tick">–</text>'
-        ).format(place, at)
-    fill, ink = heat(estimate.value, most)
-    on = "on-dark" if ink == "#ffffff" else "on-light"
-    return Markup('<rect {} rx="3" fill="{}"/><text {} fill="{}" font-weight="{}" class="{}">{}</text>').format(
-        place, fill, at, ink, weight, on, typeset(number(estimate.value, 2))
-    )
 
 
 # From blue (better when varied) over near-white to brown (worse); safe for every colour vision and in grey print.

@@ -6,11 +6,10 @@ import heapq
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -20,7 +19,7 @@ from rapidfuzz.distance import Postfix, Prefix
 
 from unswayed.base.ids import content_id
 from unswayed.base.text import ANSWER, outside, spelled, visible
-from unswayed.base.values import Example, Inputs, Json
+from unswayed.base.values import Json
 from unswayed.measure.changes import Case, Flip, FlipBlock
 from unswayed.storage.files import replacing
 
@@ -264,12 +263,20 @@ def lines(flips: FlipBlock) -> Iterator[bytes]:
     with suppress(*_ODD):  # where JSON can't spell one, no line is put together
         pieces = [(_encode(kind)[1:-1], _encode(said)[1:] + b"\n") for kind, said in parts]
     for at in range(0, len(flips.numbers), _LINES):
-        some, joined = flips.between(at, at + _LINES), None
+        some, joined = flips.between(at, at + _LINES), b""
         with suppress(*_ODD):
-            joined = None if pieces is None else _joined_lines(some, pieces)
-        yield joined or b"".join(
-            [_line(example, varied, note, *parts[number]) for example, varied, note, number in some.rows()]
-        )
+            joined = b"" if pieces is None else _joined_lines(some, pieces)
+        if joined:
+            yield joined
+            continue
+        for example, varied, note, number in some.rows():  # some of which JSON can't spell: a lone surrogate
+            own = {"note": note, "groups": example.groups, "inputs": example.inputs, "varied": varied}
+            place, (kind, said) = {"row": example.row, "example_id": example.id}, parts[number]
+            whole = {**place, **kind, **own, "gold": example.gold, **said}
+            try:
+                yield _encode(whole) + b"\n"
+            except _ODD:  # it needs an escape
+                yield json.dumps(whole, default=repr).encode("ascii") + b"\n"
 
 
 def _joined_lines(flips: FlipBlock, pieces: list[tuple[bytes, bytes]]) -> bytes:
@@ -287,16 +294,6 @@ def _joined_lines(flips: FlipBlock, pieces: list[tuple[bytes, bytes]]) -> bytes:
     return b"".join(made)
 
 
-def _line(example: Example, varied: Inputs, note: str, kind: Mapping[str, Json], said: Mapping[str, Json]) -> bytes:
-    """One flip, some of which JSON can't spell: a lone surrogate, which needs an escape."""
-    own = {"note": note, "groups": example.groups, "inputs": example.inputs, "varied": varied, "gold": example.gold}
-    whole = {"row": example.row, "example_id": example.id, **kind, **own, **said}
-    try:
-        return _encode(whole) + b"\n"
-    except _ODD:
-        return json.dumps(whole, default=repr).encode("ascii") + b"\n"
-
-
 def write_flips(blocks: Iterable[FlipBlock], path: Path, sample: FlipSample) -> int:
     """Writes all flips to `path` and offers each to the sample; gives how many there were."""
     count = 0
@@ -307,10 +304,3 @@ def write_flips(blocks: Iterable[FlipBlock], path: Path, sample: FlipSample) -> 
             sample.add(flips)
             count += len(flips.numbers)
     return count
-
-
-def blocks_of_flips(flips: Iterable[Flip]) -> Iterator[FlipBlock]:
-    """Flips that come one by one as columns."""
-    stream = iter(flips)
-    while some := list(islice(stream, _LINES)):
-        yield FlipBlock.of(some)

@@ -1,16 +1,18 @@
-"""A run's report as one HTML file without scripts or network, and all changed answers as JSON lines beside it."""
+"""A run's report as one HTML file without scripts or network, and all changed answers as JSON lines beside it.
+
+The parts of a report are plain values, bounded in number and length, which the template lays out.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -18,23 +20,21 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from unswayed.base.registry import VERSION
-from unswayed.base.text import attribute, number, outside, spelled, title, typeset
-from unswayed.base.values import Json
-from unswayed.measure.changes import Flip
+from unswayed.base.text import attribute, bounds, interval, label, number, outside, percent, spelled, title, typeset
+from unswayed.base.values import Estimate, Json
+from unswayed.measure.changes import Flip, FlipBlock
 from unswayed.measure.gates import GateResult
-from unswayed.measure.results import Results
-from unswayed.measure.sentences import verdict
+from unswayed.measure.results import Block, Results
+from unswayed.measure.sentences import slices, verdict
 from unswayed.measure.validity import Reasons
-from unswayed.report import sections
+from unswayed.report import charts as draw
 from unswayed.report.again import commands
-from unswayed.report.flips import KINDS, FlipSample, blocks_of_flips, write_flips
-from unswayed.report.tables import shown_amount
-from unswayed.run.plan import given_options
+from unswayed.report.flips import KINDS, FlipSample, write_flips
+from unswayed.report.tables import chance, sampled_rows, shown_amount
+from unswayed.run.plan import Plan, given_options
+from unswayed.run.record import Run
 from unswayed.storage.files import write_atomically
-
-if TYPE_CHECKING:
-    from unswayed.run.plan import Plan
-    from unswayed.run.record import Run
+from unswayed.storage.suite_rows import pieces
 
 REASON = 300  # characters by which reasons are told apart
 OPEN = 8  # flips shown before the rest is folded away
@@ -56,14 +56,18 @@ def write_report(
     path, sample = Path(path), FlipSample()
     log = path.with_name(f"{path.stem}.flips.jsonl")
     view = path.with_name(f"{path.stem}.view.html") if run is not None and flips is None else None
-    if flips is not None:
-        count = write_flips(blocks_of_flips(flips), log, sample)
-    elif run is not None and view is not None:
+    found: Iterable[FlipBlock] = map(FlipBlock.of, pieces(flips or ()))
+    if run is not None and view is not None:
         from unswayed.report.view import flips_and_view  # which takes the templates from here
 
-        count = write_flips(flips_and_view(results, run, view), log, sample)
-    else:
-        count = write_flips((), log, sample)
+        found = flips_and_view(results, run, view)
+    count = write_flips(found, log, sample)
+    reasons = Reasons()  # why items have no answer; the run is read again only where some failed
+    failed = results.validity.get("failed") or results.validity.get("unreadable")
+    for _, clean, varied in run.items() if run is not None and failed else ():
+        for output in (clean, *(output for _, output in varied)):
+            if output.error is not None:
+                reasons.add(output.error[:REASON])
     more, gates = dict(provenance or {}), list(gates)
     lines = more.pop("commands", None)
     if not isinstance(lines, list):
@@ -73,11 +77,11 @@ def write_report(
         css=own_file("report.css"),
         results=results,
         suite=results.suite if run is None else (run.suite.path or Path(results.suite)).name,
-        headline=sections.headline(results),
+        headline=headline(results),
         verdict=verdict(results, gates),
         gates=gates,
-        tables=sections.tables(results),
-        charts=sections.charts(results),
+        tables=tables(results),
+        charts=charts(results),
         cards=sample.cards(),
         open=OPEN,
         kinds=[(KINDS[rank], sample.kinds[rank]) for rank in range(len(KINDS)) if sample.kinds[rank]],
@@ -86,7 +90,7 @@ def write_report(
         href=href(log.name),
         log=log.name,
         view=None if view is None else href(view.name),
-        validity=sections.validity(results.validity, _failures(run, results)),
+        validity=validity(results.validity, reasons),
         facts=facts(run, results, more),
         commands=lines,
         prompts={} if run is None else run.manifest.prompts,
@@ -97,16 +101,230 @@ def write_report(
     return path
 
 
-def _failures(run: Run | None, results: Results) -> Counter[str]:
-    """Why items have no answer, and how many for each reason. Reads the run again only where some failed."""
-    reasons = Reasons()
-    if run is None or not (results.validity.get("failed") or results.validity.get("unreadable")):
-        return reasons
-    for _, clean, varied in run.items():
-        for output in (clean, *(output for _, output in varied)):
-            if output.error is not None:
-                reasons.add(output.error[:REASON])
-    return reasons
+ROWS = 60  # rows of one table
+SLICES = 12
+PLOTTED = 30
+COLUMNS = 24  # of the heat map
+_GRID = "Drop by operator and slice"
+REASONS = 10
+
+_HEADS = {
+    "clean": "clean",
+    "average": "average",
+    "worst": "worst",
+    "drop": "drop",
+    "flips": "flips",
+    "consistency": "consistent",
+    "noticed": "controls noticed",
+    "altered": "altered",
+}
+
+
+class Cell(NamedTuple):
+    """A number and, in small, its interval."""
+
+    value: str
+    span: str = ""
+
+
+class ReportTable(NamedTuple):
+    """A table with a caption, the names of its columns, and its rows: a name each and its cells."""
+
+    caption: Markup
+    heads: list[Markup]
+    rows: list[tuple[Markup, list[Cell]]]
+    left_out: int = 0
+
+
+class Chart(NamedTuple):
+    """A picture, what it is called, how to read it, and its data."""
+
+    id: str
+    title: str
+    reading: str
+    svg: Markup
+    data: ReportTable
+    legend: bool = False
+
+
+def headline(results: Results) -> list[tuple[str, str, str]]:
+    """The figures to see first: what, how much, and its interval."""
+    shown = [
+        ("clean inputs", results.clean),
+        ("average of variants", results.average),
+        (results.head("worst") if results.worst_of > 1 else "worst of variants", results.worst),
+    ]
+    figures = [(name, typeset(number(e.value)), interval(e)) for name, e in shown]
+    flips = results.flip_rate
+    span = f"{percent(flips.low)} to {percent(flips.high)}" if flips.low is not None else ""
+    return [*figures, ("answers that change", percent(flips.value), span)]
+
+
+def _cell(value: object) -> Cell:
+    if not isinstance(value, Estimate):
+        return Cell(typeset(number(value)) if value is None or isinstance(value, float) else str(value))
+    spans = (interval(value) if value.value is not None else "", typeset(bounds(value)))
+    return Cell(typeset(number(value.value)), " ".join(span for span in spans if span))
+
+
+_SAMPLED = {
+    "people": "For these people, and for people like these",
+    "spread": "Scores over prompts: quantiles, if each prompt were asked with every example",
+    "repeats": "Against the system's own disagreement",
+    "requests": "What the server's answers took",
+}
+
+
+def tables(results: Results) -> list[ReportTable]:
+    """Overall and by operator, for people like these, by family, by each slice, and the other scores."""
+    blocks = {"": results.whole, **by_drop(results.sets.get("operator", {}))}
+    made = [_blocks(Markup("Overall and by operator, larger drops first"), blocks, results, results.tries)]
+    rows, captions = sampled_rows(results), dict(_SAMPLED)
+    if results.requests and (slower := results.requests.slower) is not None:
+        span = "" if slower.low is None else f" [{number(slower.low)}, {number(slower.high)}]"
+        captions["requests"] += f"; varied ones take {number(slower.value)} seconds{span} longer on average"
+    sampled = {}
+    for what, caption in captions.items():
+        if found := rows.get(what):
+            first, *names = dict.fromkeys(name for row in found for name in row)
+            cells = [(outside(str(row[first])), [_cell(row.get(name)) for name in names]) for row in found]
+            sampled[what] = ReportTable(Markup("{}").format(caption), [outside(name) for name in names], cells)
+    requests = sampled.pop("requests", None)
+    made += sampled.values()
+    if results.sets.get("family"):
+        made.append(_blocks(Markup("By family of operators"), results.sets["family"], results))
+    for name, values in list(slices(results).items())[:SLICES]:
+        made.append(_blocks(Markup("By slice: {}").format(outside(name)), values, results))
+    for kind, named in list(results.naming.sets.items())[:SLICES] if results.naming else ():
+        # the sets of a kind side by side: what may be said of each
+        what = "operators" if kind == "operator" else "families" if kind == "family" else f"slices of {label(kind, 40)}"
+        named_rows = []
+        for name, one in sorted(named.items(), key=lambda entry: (-(entry[1].drop or 0.0), entry[0]))[:ROWS]:
+            span = f"{number(one.low)} to {number(one.high)}" if one.low is not None else ""
+            hurt = {"most": "affected most", "more": "more than the rest"}.get(one.hurt, "")
+            parts = [Cell(typeset(number(one.drop)), typeset(span)), *map(_cell, (one.shrunk, one.rest))]
+            named_rows.append((outside(name), [*parts, Cell(chance(one.p)), Cell(hurt)]))
+        heads = [Markup(head) for head in ("drop", "shrunk drop", "drop of the rest", "corrected p", "")]  # noqa: S704
+        caption = Markup("Can the {} be told apart? Intervals hold for all of them together").format(what)
+        made.append(ReportTable(caption, heads, named_rows, max(0, len(named) - ROWS)))
+    if scores := results.scores:
+        measures = list(dict.fromkeys(measure for estimates in scores.values() for measure in estimates))[:8]
+        heads = [outside(_head(measure, results)) for measure in measures]
+        others = [(outside(title(score)), [_cell(own.get(m)) for m in measures]) for score, own in scores.items()]
+        made.append(ReportTable(Markup("Other scores"), heads, others[:ROWS], max(0, len(scores) - ROWS)))
+    return [*made, requests] if requests else made
+
+
+def by_drop(blocks: Mapping[str, Block]) -> dict[str, Block]:
+    """The blocks with the largest drop first; those without one last."""
+    return dict(sorted(blocks.items(), key=lambda entry: (-_size(entry[1].drop), entry[0])))
+
+
+def _size(estimate: Estimate) -> float:
+    return float("-inf") if estimate.value is None else estimate.value
+
+
+def _blocks(
+    caption: Markup, blocks: Mapping[str, Block], results: Results, tries: Mapping[str, float] | None = None
+) -> ReportTable:
+    used = [m for m in _HEADS if any(getattr(block, m) is not None for block in blocks.values())]
+    missing = any(block.average.missing for block in blocks.values())
+    rows = []
+    for name, block in list(blocks.items())[:ROWS]:
+        cells = [_cell(getattr(block, measure)) for measure in used]
+        cells.append(Cell(f"{max(block.average.n, block.flips.n):,}"))
+        if tries:
+            cells.append(Cell(f"{tries[name]:.1f}" if name in tries else ""))
+        if missing:
+            cells.append(Cell(f"{block.average.missing:,}"))
+        rows.append((outside(name) if name else Markup("<strong>all variants</strong>"), cells))
+    more = ["examples", *(["distinct tries"] if tries else []), *(["missing"] if missing else [])]
+    heads = [Markup("{}").format(head) for head in (*(_head(measure, results) for measure in used), *more)]
+    return ReportTable(caption, heads, rows, max(0, len(blocks) - ROWS))
+
+
+def _head(measure: str, results: Results) -> str:
+    return results.head(measure) if measure == "worst" else _HEADS.get(measure, measure)
+
+
+_READINGS = {
+    "forest": "A mark is the measured score; the line through it is its interval. Right is better. The further a "
+    "square or a diamond lies left of its circle, the more that operator hurts.",
+    "flips-by-operator": "The share of variants whose answer differs from the answer to the original, right or wrong. "
+    "Shorter is steadier; the whisker is the interval.",
+    "heat-map": "Brown cells lose, blue cells gain, and the darker the more. A bold number is surely not zero, also "
+    "after correction for the number of cells; a plain one may be chance; a dash was not measured.",
+}
+
+
+def charts(results: Results) -> list[Chart]:
+    """Scores and changed answers by operator, and the drop by operator and slice."""
+    operators = dict(list(by_drop(results.sets.get("operator", {})).items())[:PLOTTED])
+    made = []
+
+    def add(id: str, name: str, svg: Markup, heads: list[Markup], found: dict[str, list[Cell]], left: int = 0) -> None:
+        rows = [(outside(operator), cells) for operator, cells in found.items()]
+        table = ReportTable(Markup("{}, in numbers").format(name), heads, rows, left)
+        made.append(Chart(id, name, _READINGS[id], svg, table, legend=id == "forest"))
+
+    if operators:
+        name = f"{title(label(results.score))} by operator"
+        shapes = {op: {m: getattr(block, m) for m in draw.SERIES} for op, block in operators.items()}
+        marks = {op: [_cell(estimate) for estimate in own.values()] for op, own in shapes.items()}
+        svg = draw.forest(list(shapes.items()), name, title(results.score))
+        add("forest", name, svg, [Markup(m) for m in draw.SERIES], marks)  # noqa: S704
+        flips = {op: block.flips for op, block in operators.items()}
+        flips = dict(sorted(flips.items(), key=lambda entry: (-_size(entry[1]), entry[0])))
+        name = "Answers that change, by operator"
+        shares = {op: [_cell(share)] for op, share in flips.items()}
+        add("flips-by-operator", name, draw.bars(list(flips.items()), name), [Markup("flips")], shares)
+    if any(results.grid.values()):
+        # so many rows and columns at most; where some must go, those with the largest drops stay
+        whole = results.grid
+        columns = list(dict.fromkeys(column for cells in whole.values() for column in cells))
+        left_out = max(0, len(columns) - COLUMNS) + max(0, len(whole) - PLOTTED)
+        tops = {c: max(_size(cells[c]) for cells in whole.values() if c in cells) for c in columns}
+        keep = set(sorted(columns, key=lambda c: -tops[c])[:COLUMNS])
+        columns = [c for c in columns if c in keep]
+        rows = sorted(whole, key=lambda op: (-max(map(_size, whole[op].values()), default=0.0), op))[:PLOTTED]
+        grid = {op: whole[op] for op in rows}
+        svg = draw.heat_map(grid, columns, _GRID, results.naming.grid if results.naming else None)
+        drops = {op: [_cell(cells.get(column)) for column in columns] for op, cells in grid.items()}
+        add("heat-map", _GRID, svg, [outside(c) for c in columns], drops, left_out)
+    return made
+
+
+class ShownValidity(NamedTuple):
+    """What was in the data: counts, why items failed and how often each, and warnings."""
+
+    counts: list[tuple[str, str]]
+    reasons: list[tuple[str, int]]
+    more_reasons: int
+    warnings: list[str]
+
+
+_NAMES = {
+    "operators": "variants by",
+    "unchanged": "nothing to change by",
+    "not_asked": "not asked yet",
+    "same_as_original": "variants that equal their example",
+    "unseen_labels": "labels that no gold has",
+}
+
+
+def validity(found: Mapping[str, Json], failures: Mapping[str, int]) -> ShownValidity:
+    """Everything that the measures say of the data, with the reasons that failed items gave."""
+    counts: list[tuple[str, Json]] = []
+    for key, value in found.items():
+        name = _NAMES.get(key, key.replace("_", " "))
+        if isinstance(value, Mapping):
+            counts += [(f"{name}: {part}", entry) for part, entry in value.items() if entry]
+        elif key != "warnings":
+            counts.append((name, value))
+    shown = [(name, f"{value:,}" if type(value) is int else spelled(value)) for name, value in counts]
+    reasons = sorted(failures.items(), key=lambda entry: (-entry[1], entry[0]))
+    warnings = [spelled(warning) for warning in found.get("warnings", ())]
+    return ShownValidity(shown[:ROWS], reasons[:REASONS], max(0, len(reasons) - REASONS), warnings[:ROWS])
 
 
 def href(name: str) -> str:

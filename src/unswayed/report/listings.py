@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -16,9 +16,7 @@ from unswayed.report.flips import diff
 from unswayed.report.tables import columns_of, render, terminal_width
 from unswayed.run.suite_checks import count_unaltered
 from unswayed.storage.suite import Suite
-
-if TYPE_CHECKING:
-    from unswayed.vary.presets import OperatorEntry
+from unswayed.vary.presets import OperatorEntry
 
 _WIDTH = 80  # where there is no terminal
 _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"

@@ -171,12 +171,45 @@ class Study:
             if name not in self.tables:
                 raise UnknownName("table in this study", name, self.tables)
         chosen = [name for name in self.tables if name in (only or self.tables)]
-        values = {o.key: _value(o, (given or {}).get(o.key)) for o in self.options}
+        values: dict[str, Any] = {o.key: o.default for o in self.options}
+        for key, value in (given or {}).items():
+            if key in values and value is not None and value != "" and value != () and value is not False:  # 0 is one
+                values[key] = value
         to = Path(str(values.get("to") or type(self).__name__.lower()))
         context = self.context(Path(data), values, to, chosen)
         made = {name: self.tables[name].make(context) for name in chosen}
-        if (to / "tables").exists() or not all(self.tables[name].quick for name in chosen):
-            _keep_tables(self, context, made)
+        if not (to / "tables").exists() and all(self.tables[name].quick for name in chosen):
+            return Outcome(self, made)
+        # `tables/NAME.json` for each table, and the pages of all that belong to the data and options of today
+        seen, every = list(_traces(context.inputs, to)), dict[str, Printed]()
+        for name, kind in self.tables.items():
+            # the basis stands for all that decides a table: data, options, the files that they name, this version
+            names = [o.name for o in self.options if o.name != "to"] if kind.options is None else kind.options
+            values = {one: context.deciding(name, one) for one in names}
+            named = [path for value in values.values() for path in _paths_in(value)]
+            basis = content_id([type(self).__name__, VERSION, values, seen, list(_traces(named, to))], 16)
+            file = to / "tables" / f"{name}.json"
+            if name in made:
+                write_atomically(file, msgspec.json.encode(_stored(made[name], basis)) + b"\n")
+            try:
+                stored = decode(file.read_bytes(), dict[str, Any])
+                if stored["basis"] == basis:
+                    every[name] = _restored(stored)
+                    continue
+            except FileNotFoundError:
+                continue
+            except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
+                pass  # not a table that this version wrote
+            print(
+                f"{file} was made with other data, options or another version, so the pages leave {name} out. "
+                f"Make it again with {option('only')}{'' if option('only').endswith('=') else ' '}{name}.",
+                file=sys.stderr,
+            )
+        whole = msgspec.json.encode(Outcome(self, every).value)
+        write_atomically(to / "study.json", msgspec.json.format(whole, indent=2) + b"\n")
+        write_atomically(to / "study.md", as_markdown(self.title, _sections(every)).encode())
+        write_atomically(to / "study.html", as_page(self.title, _sections(every)).encode("utf-8", "xmlcharrefreplace"))
+        print(f"The study is in {to / 'study.html'}, study.md and study.json", file=sys.stderr)
         return Outcome(self, made)
 
     def joined(self, tables: Mapping[str, Json]) -> Json:
@@ -186,11 +219,6 @@ class Study:
     def lines(self, value: Json) -> list[Json]:
         """The same as rows of JSON lines."""
         return [{"name": name, "value": one} for name, one in value.items()]
-
-
-def _value(option: Option, given: Any) -> Any:
-    """An option's value, or its default where nothing is given; 0 is a value."""
-    return option.default if given is None or given == "" or given == () or given is False else given
 
 
 class Outcome(NamedTuple):
@@ -221,39 +249,6 @@ def _sections(tables: Mapping[str, Printed]) -> list[Section]:
     findings = [sentence for one in tables.values() for sentence in one.findings]
     first = [Section("What was found", findings)] if findings else []
     return first + [section for one in tables.values() for section in one.sections]
-
-
-def _keep_tables(study: Study, context: StudyContext, made: Mapping[str, Printed]) -> None:
-    """Writes `tables/NAME.json` for each table, and the pages of all that belong to the data and options of today."""
-    to, seen, every = context.to, list(_traces(context.inputs, context.to)), dict[str, Printed]()
-    for name, kind in study.tables.items():
-        # the basis stands for all that decides a table: the data, its options, the files that they name, this version
-        names = [o.name for o in study.options if o.name != "to"] if kind.options is None else kind.options
-        values = {one: context.deciding(name, one) for one in names}
-        named = [path for value in values.values() for path in _paths_in(value)]
-        basis = content_id([type(study).__name__, VERSION, values, seen, list(_traces(named, to))], 16)
-        file = to / "tables" / f"{name}.json"
-        if name in made:
-            write_atomically(file, msgspec.json.encode(_stored(made[name], basis)) + b"\n")
-        try:
-            stored = decode(file.read_bytes(), dict[str, Any])
-            if stored["basis"] == basis:
-                every[name] = _restored(stored)
-                continue
-        except FileNotFoundError:
-            continue
-        except (msgspec.MsgspecError, KeyError, TypeError, ValueError):
-            pass  # not a table that this version wrote
-        print(
-            f"{file} was made with other data, options or another version, so the pages leave {name} out. "
-            f"Make it again with {option('only')}{'' if option('only').endswith('=') else ' '}{name}.",
-            file=sys.stderr,
-        )
-    whole = msgspec.json.encode(Outcome(study, every).value)
-    write_atomically(to / "study.json", msgspec.json.format(whole, indent=2) + b"\n")
-    write_atomically(to / "study.md", as_markdown(study.title, _sections(every)).encode())
-    write_atomically(to / "study.html", as_page(study.title, _sections(every)).encode("utf-8", "xmlcharrefreplace"))
-    print(f"The study is in {to / 'study.html'}, study.md and study.json", file=sys.stderr)
 
 
 def _stored(printed: Printed, basis: str) -> dict[str, Json]:

@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from textwrap import fill
 from typing import Any
@@ -44,7 +44,12 @@ def render(value: Any, format: str = "table", width: int | None = None, more: Ma
         first = {"sanity": whole.pop("sanity")} if "sanity" in whole else {}  # said before all else
         return _json_text({**first, **more, **whole} if more else value, 2)
     if format == "jsonl":
-        return "\n".join(_json_text(record) for record in records(value))
+        records: Iterable[Any] = [value] if isinstance(value, (Mapping, msgspec.Struct)) else value
+        if isinstance(value, Results):
+            records = [*([{"sanity": value.sanity}] if value.sanity else []), *result_rows(value)]
+        elif isinstance(value, Comparison):
+            records = value if value.others else value.differences
+        return "\n".join(map(_json_text, records))
     sentences, tables = shown(value)
     if format == "md":
         lines, texts = [escaped(s) for s in sentences], [markdown(rows) for rows in tables]
@@ -230,15 +235,6 @@ def shown(value: Any) -> tuple[list[str], list[list[Row]]]:
     if isinstance(value, Mapping):
         return [], [[{"name": key, "value": entry} for key, entry in value.items()]]
     return [], [list(value)]
-
-
-def records(value: Any) -> list[Any]:
-    """The same for programs: one record a line of JSON lines."""
-    if isinstance(value, Results):
-        return [*([{"sanity": value.sanity}] if value.sanity else []), *result_rows(value)]
-    if isinstance(value, Comparison):
-        return list(value) if value.others else list(value.differences)
-    return [value] if isinstance(value, (Mapping, msgspec.Struct)) else list(value)
 
 
 def result_rows(results: Results) -> list[Row]:

@@ -16,7 +16,6 @@ from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -31,8 +30,7 @@ from unswayed.measure.measuring import measure_run
 from unswayed.measure.results import Results
 from unswayed.measure.sentences import plain, slices, verdict
 from unswayed.report import charts as draw
-from unswayed.report.html import href, own_file, template
-from unswayed.report.sections import Cell, ReportTable
+from unswayed.report.html import Cell, ReportTable, href, own_file, template
 from unswayed.report.tables import chance
 from unswayed.report.view_columns import Columns, json_pieces
 from unswayed.run.block import Block
@@ -195,19 +193,6 @@ _ROWS = 60
 _FIRST = ("average", "worst", "flips")
 
 
-class _Part(NamedTuple):
-    """One run beside the baseline."""
-
-    letter: str
-    name: Markup
-    sentences: list[str]
-    gates: Sequence[object]
-    chart: Markup
-    table: ReportTable
-    lost: list[dict[str, Markup]]
-    gained: list[dict[str, Markup]]
-
-
 def write_comparison(comparison: Comparison, path: str | Path) -> Path:
     """Writes a comparison as a page; if it knows its runs, also `NAME.view.html`, the page to explore them in.
 
@@ -217,12 +202,17 @@ def write_comparison(comparison: Comparison, path: str | Path) -> Path:
     view = path.with_name(f"{path.stem}.view.html") if len(runs) == 2 else None
     if view is not None:
         write_view(runs, view)
-    compared = comparison.lettered()
+    compared, said = comparison.lettered(), list[str]()
+    for letter, one in compared:  # what users get, then the differences over all variants that are more than chance
+        overall = [d for d in one.differences if d.set == "all" and d.shown and d.measure in _FIRST]
+        named = [d.sentence for d in sorted(overall, key=lambda d: _FIRST.index(d.measure))]
+        own = [one.outcome(letter), *(named or ["No difference over all variants is more than chance."])]
+        said += [f"{letter}: {sentence}" for sentence in own] if comparison.others else own
     page = template("compare.html.jinja").render(
         css=own_file("report.css"),
         comparison=comparison,
         head=comparison.sentences[0],
-        verdict=_verdict(comparison),
+        verdict=said,
         broken=[sign for _, one in compared for sign in one.sanity],
         warnings=list(dict.fromkeys(text for _, one in compared for text in one.warnings)),
         gates=[gate for _, one in compared for gate in one.gates],
@@ -233,18 +223,8 @@ def write_comparison(comparison: Comparison, path: str | Path) -> Path:
     return path
 
 
-def _verdict(comparison: Comparison) -> list[str]:
-    """What users get, then the differences over all variants that are more than chance."""
-    said = []
-    for letter, one in comparison.lettered():
-        overall = [d for d in one.differences if d.set == "all" and d.shown and d.measure in _FIRST]
-        named = [d.sentence for d in sorted(overall, key=lambda d: _FIRST.index(d.measure))]
-        own = [one.outcome(letter), *(named or ["No difference over all variants is more than chance."])]
-        said += [f"{letter}: {sentence}" for sentence in own] if comparison.others else own
-    return said
-
-
-def _part(letter: str, one: Comparison) -> _Part:
+def _part(letter: str, one: Comparison) -> dict[str, object]:
+    """One run beside the baseline, for the template."""
     shown = sorted(one.differences, key=lambda d: (d.set != "all", not d.shown, d.set, d.measure))
     overall = [d for d in shown if d.set == "all" or d.measure == (one.primary or "average")][:_ROWS]
     plotted = [(f"{d.measure}, {d.set}", d.estimate) for d in overall if d.difference is not None]
@@ -265,7 +245,8 @@ def _part(letter: str, one: Comparison) -> _Part:
             card["example"] = c.example
             found[c.change].append({name: outside(text, ANSWER) for name, text in card.items()})
     sentences, chart = [d.sentence for d in overall if d.set == "all"], draw.differences(plotted, f"{letter} minus A")
-    return _Part(letter, outside(one.b), sentences, one.gates, chart, table, found["lost"], found["gained"])
+    about = {"letter": letter, "name": outside(one.b), "sentences": sentences, "gates": one.gates}
+    return {**about, "chart": chart, "table": table, **found}
 
 
 def serve_page(page: Path, port: int, started: Callable[[str], None]) -> None:

@@ -125,8 +125,10 @@ class Columns:
             places.append(place)
             told = said_of[number]
             if told is None:
-                told = self._said(flips.cases[number], own, inputs)
-                if _as_texts(flips.cases[number]):
+                case = flips.cases[number]
+                told = self._said(case, own, inputs)
+                texts = [output.error is not None or type(output.value) is str for output in (case.clean, case.varied)]
+                if all(texts) and (case.gold is None or type(case.gold) is str):  # the same whatever the inputs are
                     said_of[number] = told
             said.append(told)
             notes.append(known[note] if len(note) <= NOTE else self._text(note, NOTE))
@@ -218,12 +220,6 @@ class _Known(dict[str, int]):
         if len(text) <= _SHORT and len(self) < _MOST:
             self[text] = number
         return number
-
-
-def _as_texts(case: Case) -> bool:
-    """Is it spelled the same whatever the inputs are?"""
-    golds, answers = (case.gold is None, type(case.gold) is str), (case.clean, case.varied)
-    return any(golds) and all(answer.error is not None or type(answer.value) is str for answer in answers)
 
 
 def _span(field: int, before: str, after: str, plain: bool) -> _Span:

@@ -35,7 +35,7 @@ class Spending(NamedTuple):
 
     budget: float | None = None
     only_estimate: bool = False
-    judge: Callable[[Run], None] | None = None
+    judge: Callable[[Run], object] | None = None
     judge_prices: Prices | None = None
 
 

@@ -13,7 +13,7 @@ from unswayed.base.errors import UsageError, option
 from unswayed.base.ids import canonical
 from unswayed.base.language import by_script
 from unswayed.base.task.translate import references_of
-from unswayed.base.values import Example, Inputs, Json, Variant
+from unswayed.base.values import Example, Inputs, Variant
 from unswayed.report.export import FolderExporter
 from unswayed.score import texts_of
 from unswayed.score.bleu import TOKENIZERS
@@ -110,11 +110,16 @@ class Prompted:
         for example, variants in self._groups():
             things: list[Example | Variant] = [example, *variants]
             for thing in things:
-                variant = thing if isinstance(thing, Variant) else None
+                variant, targets = thing if isinstance(thing, Variant) else None, list[str]()
+                if thing.gold is not None and self.way == "choice":
+                    label = self.suite.task.label(thing.gold)
+                    targets = [self.words[label]] if label is not None else []
+                elif thing.gold is not None and self.way != "none":
+                    targets = list(dict.fromkeys(texts_of(thing.gold) or ()))
                 yield Prompt(
                     id=next(number),
                     prompt=self._prompt(thing.inputs),
-                    targets=self._targets(thing.gold),
+                    targets=targets,
                     example_id=example.id,
                     source=variant.source if variant else CLEAN,
                     part=_PARTS[variant.meaning] if variant else CLEAN,
@@ -135,14 +140,6 @@ class Prompted:
         texts = list(inputs.values()) if len(inputs) == 1 else [f"{name}: {text}" for name, text in inputs.items()]
         asked = _INSTRUCTIONS.get(self.way, "").replace("{words}", ", ".join(self.words.values()))
         return "\n\n".join([*texts, asked] if asked else texts)
-
-    def _targets(self, gold: Json) -> list[str]:
-        if gold is None or self.way == "none":
-            return []
-        if self.way == "choice":
-            label = self.suite.task.label(gold)
-            return [self.words[label]] if label is not None else []
-        return list(dict.fromkeys(texts_of(gold) or ()))
 
 
 def _words(suite: Suite, answers: str | None) -> dict[str, str]:

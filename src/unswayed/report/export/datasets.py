@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field as by_default
 from importlib.resources import files
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -98,22 +98,18 @@ class Datasets(FolderExporter):
             about = groups.get(v.example_id)
             return v.example_id, v.inputs, v.gold, about, v.source, v.family, v.meaning, v.draw, v.note, v.row
 
-        varied = map(row, suite.variants())
-        _write(folder / "variants.parquet", columns, varied)
+        _write(folder / "variants.parquet", columns, map(row, suite.variants()))
         as_json, manifest = columns["gold"].kind == "json", suite.manifest
-        card = (
-            (files("unswayed.report.export") / "card.md")
-            .read_text("utf-8")
-            .format(
-                examples=manifest.examples,
-                variants=manifest.variants,
-                task=escaped(manifest.task),
-                gold="Gold values have no common form and stand as JSON." if as_json else "",
-                sources="\n".join(f"| {escaped(source)} | {count:,} |" for source, count in suite.sources().items()),
-                id=suite.id,
-                version=manifest.unswayed,
-            )
-        )
+        facts = {
+            "examples": manifest.examples,
+            "variants": manifest.variants,
+            "task": escaped(manifest.task),
+            "gold": "Gold values have no common form and stand as JSON." if as_json else "",
+            "sources": "\n".join(f"| {escaped(source)} | {count:,} |" for source, count in suite.sources().items()),
+            "id": suite.id,
+            "version": manifest.unswayed,
+        }
+        card = (files("unswayed.report.export") / "card.md").read_text("utf-8").format(**facts)
         (folder / "README.md").write_text(card, encoding="utf-8")
         said = " Gold has no common form, so it stands as JSON." if as_json else ""
         return f'Load it with: datasets.load_dataset("FOLDER").{said}', {}
@@ -122,14 +118,11 @@ class Datasets(FolderExporter):
 def _columns(suite: Suite) -> dict[str, Column]:
     """What there is, found by looking at all of it."""
     text, whole = Column(), Column("int64")
-
-    def things() -> Iterator[Example | Variant]:
-        yield from suite.examples()
-        yield from suite.variants()
-
-    inputs = dict.fromkeys((name for thing in things() for name in thing.inputs), text)
+    things = chain[Example | Variant](suite.examples(), suite.variants())
+    inputs = dict.fromkeys((name for thing in things for name in thing.inputs), text)
     groups = dict.fromkeys((name for example in suite.examples() for name in example.groups), text)
-    golds = list({canonical(thing.gold): thing.gold for thing in things() if thing.gold is not None}.values())
+    things = chain[Example | Variant](suite.examples(), suite.variants())
+    golds = list({canonical(thing.gold): thing.gold for thing in things if thing.gold is not None}.values())
     gold = column_for(golds)
     if gold.kind == "string" and golds and all(suite.task.label(one) == one for one in golds):
         gold = Column("label", list(dict.fromkeys([*(suite.manifest.labels or ()), *sorted(golds)])))
@@ -147,10 +140,8 @@ def _write(file: Path, columns: dict[str, Column], rows: Iterable[Row]) -> None:
     fields = [field(name, column.array([]).type) for name, column in columns.items()]
     schema = Schema(fields, metadata={"huggingface": about})
     places = [_ORDER.index(name) for name in columns]
-
-    def batches() -> Iterator[object]:
-        for block in blocks(rows):
-            arrays = [c.array([row[i] for row in block]) for c, i in zip(columns.values(), places, strict=True)]
-            yield RecordBatch.from_arrays(arrays, schema=schema)
-
-    write_batches(file, schema, batches())
+    arrays = (
+        [c.array([row[i] for row in block]) for c, i in zip(columns.values(), places, strict=True)]
+        for block in blocks(rows)
+    )
+    write_batches(file, schema, (RecordBatch.from_arrays(own, schema=schema) for own in arrays))

@@ -45,11 +45,30 @@ class LmEval(PromptExporter):
                     doc["target"] = choices.index(targets[0]) if targets else -1
                 files[item.source].write(encode(doc) + b"\n")
         copy_code(CODE, folder / CODE)
+        is_choice, metric, metrics = prompted.way == "choice", _METRICS[prompted.way], list[Json]()
+        generation = _LONG_GENERATION if prompted.way == "none" else _GENERATION
+        if metric:
+            aggregation = "mean" if metric != "bleu" else Function(f"bleu_{prompted.tokenizer}")
+            metrics = [{"metric": metric, "aggregation": aggregation, "higher_is_better": True}]
         for source, part in parts.items():
-            config = _task(prompted, source, part, short[source]) | {"task": f"{name}_{short[source]}"}
+            config: dict[str, Json] = {
+                "task_alias": source,
+                "custom_dataset": Function("load"),
+                "dataset_kwargs": {"file": f"{short[source]}.jsonl"},
+                "test_split": "test",
+                "num_fewshot": 0,
+                "output_type": "multiple_choice" if is_choice else "generate_until",
+                "doc_to_text": "prompt",
+                "doc_to_target": "target" if is_choice else "targets",
+                "process_results": Function(f"score_{prompted.way}"),
+                "metric_list": metrics,
+                "metadata": {"version": 1, "suite": suite.id, "source": source, "part": part},
+                **({"doc_to_choice": "choices"} if is_choice else {"generation_kwargs": generation}),
+                "task": f"{name}_{short[source]}",
+            }
             (folder / f"{short[source]}.yaml").write_text(yaml(config), encoding="ascii")
         # the whole suite under one name, in which the mean over the variants stands beside the clean score
-        metric, members = _METRICS[prompted.way], [f"{name}_{CLEAN}"]
+        members = [f"{name}_{CLEAN}"]
         for part in ("variants", "controls"):
             if tasks := [f"{name}_{short[source]}" for source in parts if parts[source] == part]:
                 group: dict[str, Json] = {"group": f"{name}_all_{part}", "group_alias": part, "task": tasks}
@@ -60,31 +79,6 @@ class LmEval(PromptExporter):
         (folder / "_group.yaml").write_text(yaml({"group": name, "task": members}), encoding="ascii")
         usage = f"Run a model with: lm_eval --include_path FOLDER --tasks {name} --log_samples --output_path LOGS …"
         return prompted.controls_note() + usage, {"name": name, "words": words, "sources": short}
-
-
-def _task(prompted: Prompted, source: str, part: str, file: str) -> dict[str, Json]:
-    is_choice = prompted.way == "choice"
-    config: dict[str, Json] = {
-        "task_alias": source,
-        "custom_dataset": Function("load"),
-        "dataset_kwargs": {"file": f"{file}.jsonl"},
-        "test_split": "test",
-        "num_fewshot": 0,
-        "output_type": "multiple_choice" if is_choice else "generate_until",
-        "doc_to_text": "prompt",
-        "doc_to_target": "target" if is_choice else "targets",
-        "process_results": Function(f"score_{prompted.way}"),
-        "metric_list": [],
-        "metadata": {"version": 1, "suite": prompted.suite.id, "source": source, "part": part},
-    }
-    if is_choice:
-        config["doc_to_choice"] = "choices"
-    else:
-        config["generation_kwargs"] = _LONG_GENERATION if prompted.way == "none" else _GENERATION
-    if metric := _METRICS[prompted.way]:
-        aggregation = "mean" if metric != "bleu" else Function(f"bleu_{prompted.tokenizer}")
-        config["metric_list"] = [{"metric": metric, "aggregation": aggregation, "higher_is_better": True}]
-    return config
 
 
 class Function(str):
