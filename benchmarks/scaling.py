@@ -114,7 +114,7 @@ class Timed(NamedTuple):
 
 def timed(what: str, engine: Engine, job: Job, blocks: list[Any]) -> Timed:
     with doing(what, engine, job) as do:
-        for _ in range(2):  # until all workers have ready_count and loaded what they load with a first block
+        for _ in range(2):  # until all workers are ready and have loaded what they load with a first block
             list(do(blocks))
         began = time.process_time()
         seconds = wall_seconds(lambda: list(do(blocks)))
