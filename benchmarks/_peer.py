@@ -184,7 +184,7 @@ def unswayed(name: str, texts: list[Any]) -> Alter:
             found = {}
             for variants, ours, golds in made:
                 tagged = zip(ours, [gold["slots"] for gold in golds], strict=True) if slots else ours
-                found.update(zip(variants.rows, tagged, strict=True))
+                found.update(zip(variants.places[0], tagged, strict=True))
             return [found.get(example.row) for example in examples[some]]
 
         return each

@@ -93,8 +93,8 @@ import sys
 sys.path.insert(0, {here!r})
 from pathlib import Path
 from test_nli import LEARNT
-from unswayed.papers.parte.models import Bow
-Bow.train(LEARNT, LEARNT, vectors=sys.argv[1], to=sys.argv[2], epochs={epochs}, patience=999, lr=1e-5)
+from unswayed.papers.parte.models import NliBow
+NliBow.train(LEARNT, LEARNT, vectors=sys.argv[1], to=sys.argv[2], epochs={epochs}, patience=999, lr=1e-5)
 """
 
 
