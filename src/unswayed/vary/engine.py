@@ -186,9 +186,8 @@ class Varier:
         They are `Variants`, which have them as columns, where each example has one text and nearly all have one edit.
         """
         block = self._block(examples)
-        return self._vary_by_each(block) if self.variation.set == "each" else self._vary_at_random(block)
-
-    def _vary_by_each(self, block: Block) -> tuple[Sequence[Variant], Counter[str]]:
+        if self.variation.set == "random":
+            return self._vary_at_random(block)
         columns: list[_Column] = []
         unchanged: Counter[str] = Counter()
         for k, operator in enumerate(self.operators):
@@ -236,7 +235,11 @@ class Varier:
         made: list[Variant | None] = [None] * len(examples)
         if isinstance(operator, PromptOperator):
             for i in at:
-                made[i] = self._rewrite(operator, self.seeds[k], draw, examples[i])
+                # Of every so many draws, each example takes one at random.
+                example, every, seeds = examples[i], operator.prompts, self.seeds[k]
+                if every == 1 or seeds.stream(example.id, draw // every, "share").below(every) == draw % every:
+                    new = operator.rewrite(example, self._language(example), seeds.stream(example.id, draw))
+                    made[i] = new and Variant(example.row, example.id, *_maker(operator, draw), *new)
             return made
         guard = self.variation.guard if operator.meaning == "same" else None
         if guard is None and len(at) == len(examples):
@@ -294,14 +297,6 @@ class Varier:
             return [others.get(i, note) for i, note in enumerate(changes.notes)] if others else changes.notes
 
         return VariantColumn(_maker(operator, draw), examples, fields, afters, golds, notes)
-
-    def _rewrite(self, operator: PromptOperator, seeds: Seeds, draw: int, example: Example) -> Variant | None:
-        # A prompt that is asked of a share of the examples: of every so many draws, each example takes one at random.
-        every = operator.prompts
-        if every > 1 and seeds.stream(example.id, draw // every, "share").below(every) != draw % every:
-            return None
-        made = operator.rewrite(example, self._language(example), seeds.stream(example.id, draw))
-        return None if made is None else Variant(example.row, example.id, *_maker(operator, draw), *made)
 
     def _variant(
         self, operator: Operator, draw: int, example: Example, fields: Sequence[str], changes: Sequence[Change | None]

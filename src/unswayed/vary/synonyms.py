@@ -68,8 +68,9 @@ class SynonymOperator(Operator):
             places, classes = places[free], classes[free]
         tried = order_at_random(places, table.texts[places], classes, len(self.kinds), streams)
         if self._model is None:
-            search = _Search(table, tried, texts, len(self.kinds), self.strict, min(self.top, MAX_FITTING))
-            found = _ask_in_turn(len(texts), search.trials, search.answer)
+            search = _Search(table, tried, texts, len(self.kinds), self.strict)
+            answer = partial(_answers, table, strict=self.strict, most=min(self.top, MAX_FITTING))
+            found = _ask_in_turn(len(texts), search.trials, answer)
         else:
             found = _ask_in_turn(len(texts), partial(self._trials, table, tried), self._ask_model)
         made = []
@@ -169,9 +170,9 @@ def _shuffle_groups(items: Numbers, sizes: Numbers, used: Numbers, numbers: Any)
 class _Search:
     """Asks the thesaurus about words in the order in which they are tried."""
 
-    def __init__(self, table: WordTable, tried: TrialOrder, texts: Texts, last: int, strict: bool, most: int) -> None:
-        """`last` is the class of words that is tried where no other word will do; `most` candidates are wanted."""
-        self._table, self._texts, self._strict, self._most = table, texts, strict, most
+    def __init__(self, table: WordTable, tried: TrialOrder, texts: Texts, last: int, strict: bool) -> None:
+        """`last` is the class of words that is tried where no other word will do."""
+        self._table, self._texts, self._strict = table, texts, strict
         places = WordPlaces(table, tried.places, tried.texts)
         kept = np.flatnonzero(~(places.unfit(strict) | places.spared(strict)))
         self._places, self._before, self._after, self._codes = places.columns(kept)
@@ -200,9 +201,6 @@ class _Search:
                 candidates = self._candidates(self._spot(k, SURE if self._strict else 0))
                 if candidates is not None:
                     yield _Trial(n, self._places[k], candidates)
-
-    def answer(self, trials: Sequence[_Trial]) -> list[list[str]]:
-        return _answers(self._table, trials, self._strict, self._most)
 
     def _titled(self, n: int, k: int) -> bool:
         """Does a word stand in a labelled value of several words, which may be a name or a title?"""

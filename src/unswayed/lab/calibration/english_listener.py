@@ -81,8 +81,11 @@ def count_transcripts(clean: Sequence[str], heard: Sequence[str]) -> TranscriptC
         counts.right += not spans
         counts.words.update(word.kind for word in words)
         for span in spans:
-            _count_span(counts, span)
             counts.places.update(english.text_place(span.start + k, len(words)) for k in range(len(span.said)))
+            if span.said:
+                _count_span(counts, span)
+            elif len(span.heard) == 1:
+                counts.strays[span.heard[0]] += 1
         _count_writing(counts, before, after, words, pairs, spans)
     return counts
 
@@ -127,10 +130,7 @@ def align_words(
 
 
 def _count_span(counts: TranscriptCounts, span: MisheardSpan) -> None:
-    if not span.said:
-        if len(span.heard) == 1:
-            counts.strays[span.heard[0]] += 1
-        return
+    """Words that were misheard, by class and sound."""
     counts.wrong.update(word.kind for word in span.said)
     counts.lengths[len(span.said)] += 1
     if len(span.said) == 1:
@@ -259,7 +259,7 @@ def _first_profile(real: TranscriptCounts, source: str) -> ListenerProfile:
         misheard=_rates_by_class(real.wrong, real.words),
         places=[1.0, 1.0, 1.0],
         lost=_rates_by_class(real.lost, real.alone),
-        spread=[_share_longer(real.lengths, size) for size in (1, 2, 3)],
+        spread=_spread_shares(real.lengths),
         haste=gamma_steps(_SHAPE),
         levels=[_LEVEL * step for step in gamma_steps(_LEVELS)],
         each=20.0,
@@ -286,16 +286,17 @@ def _rates_by_class(part: Counter[int], whole: Counter[int]) -> list[float]:
     return found
 
 
-def _share_longer(lengths: Counter[int], size: int) -> float:
-    at_least = sum(n for length, n in lengths.items() if length >= size)
-    return sum(n for length, n in lengths.items() if length > size) / max(1, at_least)
+def _spread_shares(lengths: Counter[int]) -> list[float]:
+    """Of the spans of at least 1, 2 and 3 words, the shares that are longer."""
+    at_least = [sum(n for length, n in lengths.items() if length >= size) for size in (1, 2, 3, 4)]
+    return [longer / max(1, whole) for whole, longer in pairwise(at_least)]
 
 
 def _correct_profile(profile: ListenerProfile, real: TranscriptCounts, made: TranscriptCounts) -> ListenerProfile:
     ratio, both = _bounded_ratio, (real, made)
     wrong = [_rates_by_class(counts.wrong, counts.words) for counts in both]
     lost = [_rates_by_class(counts.lost, counts.alone) for counts in both]
-    spread = [[_share_longer(counts.lengths, k) for k in (1, 2, 3)] for counts in both]
+    spread = [_spread_shares(counts.lengths) for counts in both]
     rates = [[counts.places[k] / max(1, counts.wrong.total()) for k in range(3)] for counts in both]
     places = [profile.places[k] * ratio(rates[0][k], rates[1][k]) for k in range(3)]
     longer = ratio(*(counts.longer / counts.sounds.total() for counts in both))

@@ -181,21 +181,6 @@ def fit_pinyin_typist(
         number[name] = max(0, len(set(number.values())) - (2 * rows[name] < SITTING))
     seated = [number[name] for name in named]
     seen = count_slips(clean, typed, engine, seated)
-    profile = _first_profile(seen)
-    for n in range(rounds):
-        selves, seeds = [PinyinTypist(profile, engine) for _ in range(_SELVES)], Seeds(n, "calibrate", 1)
-        made = []
-        for i, row in enumerate(clean):
-            k = i % _SELVES
-            streams = (seeds.stream(str(i), k, str(field)) for field in range(len(row)))
-            typing = zip(row, streams, strict=True)
-            made.append([apply(text, selves[k].type(text, rng, seated[i])) for text, rng in typing])
-        again = count_slips(clean, made, engine, seated)
-        profile = _correct_profile(profile, seen, again, 1.0 if n < rounds // 2 else _LATE)
-    return profile
-
-
-def _first_profile(seen: TypingCounts) -> people.TypistProfile:
     words, classes = max(1, sum(seen.words.values())), range(people.TYPED_CLASSES)
     mean: dict[str, float] = {kind: seen.total(kind) / words for kind in people.WORD_KINDS}
     shape: dict[str, list[float]] = {}
@@ -203,7 +188,7 @@ def _first_profile(seen: TypingCounts) -> people.TypistProfile:
         drawn = [(seen.slips[kind, c] + _PRIOR * rate) / (seen.words[c] + _PRIOR) for c in classes]
         shape[kind] = [share / max(rate, 1e-9) for share in drawn]
     sizes = [size for s in seen.sittings for size, _ in s.numbers]
-    return people.TypistProfile(
+    profile = people.TypistProfile(  # as counted, before it is corrected
         length=sum(sizes) / max(1, len(sizes)),
         memory=_MEMORY,
         words=[seen.words[c] for c in classes],
@@ -217,6 +202,17 @@ def _first_profile(seen: TypingCounts) -> people.TypistProfile:
         missing=seen.gap,
         sittings=[_first_sitting(seen, here, mean) for here in seen.sittings],
     )
+    for n in range(rounds):
+        selves, seeds = [PinyinTypist(profile, engine) for _ in range(_SELVES)], Seeds(n, "calibrate", 1)
+        made = []
+        for i, row in enumerate(clean):
+            k = i % _SELVES
+            streams = (seeds.stream(str(i), k, str(field)) for field in range(len(row)))
+            typing = zip(row, streams, strict=True)
+            made.append([apply(text, selves[k].type(text, rng, seated[i])) for text, rng in typing])
+        again = count_slips(clean, made, engine, seated)
+        profile = _correct_profile(profile, seen, again, 1.0 if n < rounds // 2 else _LATE)
+    return profile
 
 
 def _first_sitting(seen: TypingCounts, here: SittingCounts, mean: dict[str, float]) -> people.Sitting:

@@ -110,6 +110,8 @@ def built_in_systems(
 
     The retriever looks for the document of each row or, without documents, for the clean text of the row itself.
     """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     labels = Counter(str(g) for g in files.clean.gold if g is not None)
     if documents is None and len(labels) > 1 and min(labels.values()) >= _MIN_LABELLED:
         return {"classifier": (_train_classifier(files.clean, script, seed), files)}
@@ -117,27 +119,20 @@ def built_in_systems(
     places = {text: str(k) for k, text in enumerate(dict.fromkeys(texts))}
     gold = [places[text] for text in texts]
     clean = Aligned(files.clean.rows, gold, files.clean.ids)
-    return {"retriever": (_train_retriever(list(places), script), files._replace(clean=clean))}
+    by = {"analyzer": "char", "ngram_range": (1, 2)} if script.name == "han" else {"token_pattern": r"(?u)\b\w+\b"}
+    vectors = TfidfVectorizer(sublinear_tf=True, **by)
+    known = vectors.fit_transform(list(places))
+
+    def ask(rows: Sequence[Inputs]) -> list[str]:
+        """The number of the document that shares the rarest words with each text, by TF-IDF."""
+        alike = vectors.transform([_join_texts(row) for row in rows]) @ known.T
+        return [str(k) for k in np.asarray(alike.argmax(axis=1)).ravel()]
+
+    return {"retriever": (ask, files._replace(clean=clean))}
 
 
 def _join_texts(row: Inputs) -> str:
     return " ".join(row.values())
-
-
-def _train_retriever(documents: Sequence[str], script: TextScript) -> Ask:
-    """The number of the document that shares the rarest words with a text, by TF-IDF."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    han = script.name == "han"
-    by = {"analyzer": "char", "ngram_range": (1, 2)} if han else {"token_pattern": r"(?u)\b\w+\b"}
-    vectors = TfidfVectorizer(sublinear_tf=True, **by)
-    known = vectors.fit_transform(documents)
-
-    def ask(rows: Sequence[Inputs]) -> list[str]:
-        alike = vectors.transform([_join_texts(row) for row in rows]) @ known.T
-        return [str(k) for k in np.asarray(alike.argmax(axis=1)).ravel()]
-
-    return ask
 
 
 def _train_classifier(clean: Aligned, script: TextScript, seed: int) -> Ask:

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import partial
 from itertools import pairwise
 from math import log
 from os.path import commonprefix
@@ -21,7 +22,8 @@ from rapidfuzz.distance import Levenshtein
 
 from unswayed.vary.chinese import han, lexicon, sounds, spelled
 from unswayed.vary.chinese_slips import KINDS, Kind, alike, slips
-from unswayed.vary.keyboard.layouts import Layout, key_hand, key_row, keys_touch
+from unswayed.vary.keyboard.layouts import Layout
+from unswayed.vary.slips import crosses, near
 from unswayed.vary.spoken._speako import ears
 
 Named = dict[str, float]
@@ -58,6 +60,11 @@ def _precise_mean(values: Iterable[float], otherwise: float = _NONE) -> float:
     """The mean as numpy rounds it, which the signatures of comparisons in Chinese rest on."""
     listed = list(values)
     return float(np.mean(listed)) if listed else otherwise
+
+
+def _count_more(clean: str, noisy: str, is_such: Callable[[str], bool]) -> int:
+    """How many more characters of a kind there are in the noisy text than in the clean one."""
+    return sum(map(is_such, noisy)) - sum(map(is_such, clean))
 
 
 def chinese_features(clean: str, noisy: str) -> Named:
@@ -108,9 +115,6 @@ def _chinese_shape(clean: str, noisy: str) -> Named:
     even = [(old, new) for old, new in replaced if len(old) == len(new)]
     before, after = (lexicon().segment("".join(filter(han, text))) for text in (clean, noisy))
 
-    def more(is_such: Callable[[str], bool]) -> int:
-        return sum(map(is_such, noisy)) - sum(map(is_such, clean))
-
     def same_initial(old: str, new: str) -> bool:
         one, other = ({sound[0] for sound in sounds(text[0])} for text in (old, new))
         return bool(one & other)
@@ -118,7 +122,7 @@ def _chinese_shape(clean: str, noisy: str) -> Named:
     def mark(c: str) -> bool:
         return not han(c) and not c.isalnum()
 
-    kinds = ("replace", "insert", "delete")
+    kinds, more = ("replace", "insert", "delete"), partial(_count_more, clean, noisy)
     return {
         **{f"{tag}.rate": tags[tag] / size for tag in kinds},
         **{f"{tag}.count": tags[tag] for tag in kinds},
@@ -268,13 +272,9 @@ def _slip_kind(clean: str, at: int, old: str, new: str, board: Layout | None) ->
         return ("double" if twin else "insert") if not old else "halve" if twin else "omit"
     old, new = old.lower(), new.lower()
     vowels = old in _VOWELS and new in _VOWELS
-    strokes = (board.strokes(old), board.strokes(new)) if board is not None else (None, None)
-    if strokes[0] and strokes[1]:
-        a, b = strokes[0][-1].key, strokes[1][-1].key
-        if keys_touch(a, b):
-            return "near.row" if key_row(a) == key_row(b) else "near.other_row"
-        return "vowel" if vowels else "other_hand" if key_hand(a) != key_hand(b) else "other"
-    return "vowel" if vowels else "other"
+    if way := near(board, old, new) if board is not None else "":
+        return "near.row" if way == "across" else "near.other_row"
+    return "vowel" if vowels else "other_hand" if board is not None and crosses(board, old, new) else "other"
 
 
 def _letter_slips(clean: str, noisy: str, board: Layout | None) -> Named:
@@ -317,9 +317,7 @@ def _in_word(text: str, at: int) -> tuple[int, int]:
 def _text_features(clean: str, noisy: str) -> Named:
     """What is written otherwise over the whole text: capitals, marks, numbers, length."""
 
-    def more(is_such: Callable[[str], bool]) -> float:
-        return float(sum(map(is_such, noisy)) - sum(map(is_such, clean)))
-
+    more = partial(_count_more, clean, noisy)
     return {
         "size": len(clean),
         "growth": len(noisy) / max(1, len(clean)),

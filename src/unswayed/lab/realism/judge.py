@@ -179,6 +179,9 @@ class RealismJudge:
 
     def _tell(self, zeros: list[Floats], ones: list[Floats], what: str) -> Estimate:
         """The mean AUC over as many deals as there are people or draws: in each, every sentence is of one of them."""
+        from sklearn.ensemble import HistGradientBoostingClassifier
+        from threadpoolctl import threadpool_limits
+
         n, count = len(self._clean), int(self._groups.max()) + 1
         rng = self._stream.stream("folds", 0).numpy()
         fold = rng.permutation(np.arange(count) % FOLDS)[np.tile(self._groups, 2)]
@@ -188,7 +191,14 @@ class RealismJudge:
             np.concatenate([np.stack(kind)[(start + k) % len(kind), np.arange(n)] for kind in (zeros, ones)])
             for k in range(max(len(zeros), len(ones)))
         ]
-        scores = [_cross_validate(rows, labels, fold) for rows in deals]
+        # The log odds of each row, from trees that saw no row of its sentence.
+        scores = [np.zeros(len(labels)) for _ in deals]
+        with threadpool_limits(1, user_api="openmp"):  # small trees: threads would only wait for each other
+            for score, rows in zip(scores, deals, strict=True):
+                for k in range(FOLDS):
+                    inside = fold == k
+                    trees = HistGradientBoostingClassifier(**_TREES, early_stopping=False, random_state=0)
+                    score[inside] = trees.fit(rows[~inside], labels[~inside]).decision_function(rows[inside])
         times = [np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(RESAMPLES)]
         weights = [drawn.astype(np.float64)[np.tile(self._groups, 2)] for drawn in times]
         auc = float(np.mean([_area_under_curve(score, labels) for score in scores]))
@@ -198,20 +208,6 @@ class RealismJudge:
         how = {"folds": FOLDS, "level": _LEVEL, "bootstrap": RESAMPLES, "seed": self._seed}
         signature = sign({"measure": f"realism.auc:{_VERSION}", **texts, **how})
         return Estimate(auc, low, high, count, 0, signature)
-
-
-def _cross_validate(rows: Floats, labels: Floats, fold: npt.NDArray[np.int64]) -> Floats:
-    """Log odds of each row, from trees that saw no row of its sentence."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from threadpoolctl import threadpool_limits
-
-    scores = np.zeros(len(rows))
-    with threadpool_limits(1, user_api="openmp"):  # small trees: threads would only wait for each other
-        for k in range(FOLDS):
-            inside = fold == k
-            trees = HistGradientBoostingClassifier(**_TREES, early_stopping=False, random_state=0)
-            scores[inside] = trees.fit(rows[~inside], labels[~inside]).decision_function(rows[inside])
-    return scores
 
 
 def _area_under_curve(scores: Floats, labels: Floats) -> float:

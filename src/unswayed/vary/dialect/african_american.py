@@ -142,8 +142,7 @@ def existential_it(s: Sentence) -> Iterator[Edits]:
         if not there or s.tag_at(i + 2) not in ("CD", "DT", "JJ", "NN", "NNS"):
             continue
         if s.word_at(i + 1) in ("is", "are"):
-            whole = s.text[s.words[i].start : s.words[i].end]
-            it = "It" if whole[0].isupper() else "it"
+            it = cased("it", s.text[s.words[i].start])
             yield (Edit(s.words[i].start, s.words[i + 1].end, f"{it}{apostrophe_of(s)}s"),)
         elif s.word_at(i + 1) in ("was", "were"):
             yield (replace_word(s, i, "it"), replace_word(s, i + 1, "was"))

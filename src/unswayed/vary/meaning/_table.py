@@ -172,10 +172,7 @@ def is_clear(text: str, at: int, longest: int) -> bool:
     return (end.start() if end else len(text)) - start <= longest
 
 
-@cache
-def table(language: str) -> MeaningTable:
-    """A language's table, read once a process."""
-    return MeaningTable(language)
+table = cache(MeaningTable)  # a language's, read once a process
 
 
 # Not 3D, H1B, 4-4-2 or 12:30; a following s is that of decades.
@@ -191,10 +188,8 @@ def number_changes(text: str, rng: Stream) -> Iterator[MeaningChange]:
         old = match[0]
         follows = text[match.end() :]
         # in brackets stands the same in other units, and what is before such brackets has them beside it
-        inside = sum(text.count(mark, 0, match.start()) for mark in "(（") > sum(
-            text.count(mark, 0, match.start()) for mark in ")）"
-        )
-        if inside or old in _KEPT_NUMBERS or _BRACKET.match(follows):
+        opened, closed = (sum(text.count(mark, 0, match.start()) for mark in marks) for marks in ("(（", ")）"))
+        if opened > closed or old in _KEPT_NUMBERS or _BRACKET.match(follows):
             continue
         new = _other_number(old, rng.bits(), follows)
         if new and not re.search(rf"(?<!\d){re.escape(new)}(?!\d)", text):
@@ -206,12 +201,11 @@ def _other_number(old: str, draw: int, follows: str) -> str | None:
     if re.match(" ?月", follows):
         return str((int(old) + draw % 10) % 12 + 1)
     if re.fullmatch(r"1\d{3}|20\d\d", old):
-        step = 10 if follows.startswith(("s", " 年代")) else 1
-        year = int(old) - step * (3 + draw % 9)
-        return str(year)
+        return str(int(old) - (10 if follows.startswith(("s", " 年代")) else 1) * (3 + draw % 9))
     if re.match(r" ?(?:世纪|日|号)", follows) or re.match(r"(?:st|nd|rd|th)\b", follows):
         value = int(old) if old.isdigit() else 0
-        return str((value + draw % 15) % 20 + 1) if 0 < value <= 31 and (value + draw % 15) % 20 + 1 != value else None
+        new = (value + draw % 15) % 20 + 1
+        return str(new) if 0 < value <= 31 and new != value else None
     first = next((i for i, c in enumerate(old) if c in "123456789"), None)
     if first is None:
         return None

@@ -77,7 +77,11 @@ class ChatParaphrase(Operator):
         open_texts = [i for i, text in enumerate(texts) if text.text.strip()]
         try:
             for _ in range(_TRIES):
-                outputs = self._answers([self._request(texts[i], streams[i]) for i in open_texts])
+                requests: list[Inputs] = []
+                for i in open_texts:
+                    text, seed = texts[i], str(streams[i].bits() >> 33)
+                    requests.append({"text": text.text, "n": str(self._n), "language": text.language, "seed": seed})
+                outputs = self._answers(requests)
                 asked, open_texts = open_texts, []
                 for i, output in zip(asked, outputs, strict=True):
                     if not output.ok or output.value is None:
@@ -89,9 +93,6 @@ class ChatParaphrase(Operator):
         finally:
             self._rewriter.close()
         return made
-
-    def _request(self, text: Text, rng: Stream) -> Inputs:
-        return {"text": text.text, "n": str(self._n), "language": text.language, "seed": str(rng.bits() >> 33)}
 
     def _answers(self, requests: list[Inputs]) -> list[Output]:
         try:
@@ -105,7 +106,8 @@ class ChatParaphrase(Operator):
     def _read_answer(self, found: list[str], text: Text, rng: Stream) -> tuple[bool, Change | None]:
         """Whether an answer counts, or is asked for again, and the change that it makes, if any; `meaning/chat` has its
         own."""
-        others = [other for other in found if _bare_words(other) != _bare_words(text.text)]
+        own, *each = (re.findall(r"\w+", said.casefold()) for said in (text.text, *found))
+        others = [other for other, words in zip(found, each, strict=True) if words != own]
         change = whole_text(text.text, rng.choice(others), f"as {self._model} says it") if others else None
         return bool(found), change
 
@@ -119,7 +121,3 @@ def read_paraphrases(answer: Json, n: int) -> list[str]:
         return []
     texts = [text.strip() for text in listed[:n]]
     return list(dict.fromkeys(texts)) if len(texts) == n and all(texts) else []
-
-
-def _bare_words(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))

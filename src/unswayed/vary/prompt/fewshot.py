@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from unswayed.base.chat import CHAT, is_chat
 from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Stream
-from unswayed.base.values import Example, Inputs, Json
+from unswayed.base.values import Example, Json
 from unswayed.systems.template import Reprompt, Shot
 from unswayed.vary.prompt import Reprompting
 from unswayed.vary.words import checked_choice
@@ -37,8 +37,12 @@ class Fewshot(Reprompting):
 
     def take_pool(self, examples: Sequence[Example]) -> None:
         """The examples that may be shown."""
-        shots = ((e, said_text(e.gold)) for e in examples)
-        self._shots = [(e, Shot(_shown_texts(e.inputs), said)) for e, said in shots if said is not None]
+        self._shots = []
+        for e in examples:
+            named = [name for name in e.inputs if name != CHAT]  # of a chat, the last text of the user's is shown
+            shown = {named[-1]: e.inputs[named[-1]]} if is_chat(e.inputs) else dict(e.inputs)
+            if (said := said_text(e.gold)) is not None:
+                self._shots.append((e, Shot(shown, said)))
         if len(self._shots) <= self._n:
             raise UsageError(
                 f"{self.name} shows {self._n} examples, and never the one that is asked about. That takes at least "
@@ -60,14 +64,6 @@ class Fewshot(Reprompting):
         own = [i for i, e in others if e.id != example.id and e.inputs != example.inputs][: self._n]
         note = "shows " + ", ".join(self._shots[i][0].id for i in own)
         return Reprompt(shots=tuple(self._shots[i][1] for i in own)), note
-
-
-def _shown_texts(inputs: Inputs) -> dict[str, str]:
-    """An example's texts; of a chat, the last one of the user's."""
-    if not is_chat(inputs):
-        return dict(inputs)
-    named = [name for name in inputs if name != CHAT]
-    return {named[-1]: inputs[named[-1]]}
 
 
 def said_text(gold: Json) -> str | None:
