@@ -167,19 +167,16 @@ def phrases(text: str) -> tuple[Phrase, ...]:
     words = tagged(text) if len(text) <= LONGEST else ()
     whole, found, i = Sentence(text, words), list[Phrase](), 0
 
-    def joined(k: int) -> bool:
-        return k < len(words) and whole.gap(k) == " "
-
     def add(kind: str, end: int) -> None:
         found.append(Phrase(kind, i, end, whole.said(i, end), whole.word_at(i - 1)))
 
     while i < len(words):
         tag, end = words[i].tag, i + 1
         if tag == "NNP":
-            while joined(end) and end - i < _MAX_NAME:
+            while whole.after_space(end) and end - i < _MAX_NAME:
                 if words[end].tag == "NNP":
                     end += 1
-                elif words[end].lower in _LINKS and joined(end + 1) and words[end + 1].tag == "NNP":
+                elif words[end].lower in _LINKS and whole.after_space(end + 1) and words[end + 1].tag == "NNP":
                     end += 2
                 else:
                     break
@@ -188,7 +185,7 @@ def phrases(text: str) -> tuple[Phrase, ...]:
             add("number", end)
         elif tag in _ADJECTIVES or tag in _NOUNS:
             after = end
-            while joined(after) and (words[after].tag in _NOUNS or words[after].tag in _ADJECTIVES):
+            while whole.after_space(after) and (words[after].tag in _NOUNS or words[after].tag in _ADJECTIVES):
                 after += 1
                 end = after if words[after - 1].tag in _NOUNS else end  # adjectives behind the last noun don't belong
             if end > i + 1 and tag in _ADJECTIVES:

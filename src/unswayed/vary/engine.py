@@ -185,7 +185,26 @@ class Varier:
 
         They are `Variants`, which have them as columns, where each example has one text and nearly all have one edit.
         """
-        block = self._block(examples)
+        # The texts that are varied are the same for every operator and draw.
+        every, whose = self._chosen, examples
+        ends: Sequence[int] = range(1, len(examples) + 1)  # as where each has one text
+        if len(every) == 1:
+            fields = list(every) * len(examples)
+        else:
+            chosen = [every or self.task.texts(e.inputs) for e in examples]
+            fields = list(chain.from_iterable(chosen))
+            if set(map(len, chosen)) != {1}:
+                ends = list(accumulate(map(len, chosen)))
+                whose = [e for e, its in zip(examples, chosen, strict=True) for _ in its]
+        aligned = self.task if self._aligned else None
+        language = [self._language(e) for e in whose] if self._mixed else self.variation.language
+        try:
+            block = Block(examples, Texts(whose, fields, aligned, language), ends)
+        except KeyError:
+            example, field = next((e, f) for e, f in zip(whose, fields, strict=True) if f not in e.inputs)
+            has = ", ".join(example.inputs)
+            what = f"Example {example.id!r} (row {example.row}) has no input {field!r}; it has {has}."
+            raise UsageError(what) from None
         if self.variation.set == "random":
             return self._vary_at_random(block)
         columns: list[_Column] = []
@@ -336,28 +355,6 @@ class Varier:
     def _knows(self, k: int, example: Example) -> bool:
         """Can this operator vary the example? In a mixed file, some rows are in languages that it does not know."""
         return not self._mixed or knows(self.operators[k].languages, self._language(example))
-
-    def _block(self, examples: Sequence[Example]) -> Block:
-        """The examples with the texts that are varied, which are the same for every operator and draw."""
-        every, whose = self._chosen, examples
-        ends: Sequence[int] = range(1, len(examples) + 1)  # as where each has one text
-        if len(every) == 1:
-            fields = list(every) * len(examples)
-        else:
-            chosen = [every or self.task.texts(e.inputs) for e in examples]
-            fields = list(chain.from_iterable(chosen))
-            if set(map(len, chosen)) != {1}:
-                ends = list(accumulate(map(len, chosen)))
-                whose = [e for e, its in zip(examples, chosen, strict=True) for _ in its]
-        aligned = self.task if self._aligned else None
-        language = [self._language(e) for e in whose] if self._mixed else self.variation.language
-        try:
-            return Block(examples, Texts(whose, fields, aligned, language), ends)
-        except KeyError:
-            example, field = next((e, f) for e, f in zip(whose, fields, strict=True) if f not in e.inputs)
-            has = ", ".join(example.inputs)
-            what = f"Example {example.id!r} (row {example.row}) has no input {field!r}; it has {has}."
-            raise UsageError(what) from None
 
 
 def _maker(operator: Operator, draw: int) -> Maker:

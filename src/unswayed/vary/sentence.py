@@ -77,6 +77,10 @@ class Sentence:
         gap = self.gap(i)
         return gap == " " or (gap == ". " and self.words[i - 1].lower in _ABBREVIATED)
 
+    def after_space(self, i: int) -> bool:
+        """Does a word follow the one before it with only a space between?"""
+        return 0 < i < len(self.words) and self.gap(i) == " "
+
     def noun_phrase(self, i: int, of: bool = True) -> int | None:
         """Where the noun phrase that begins at a word ends, with *of …* after it; None if none begins there."""
         words, n = self.words, len(self.words)

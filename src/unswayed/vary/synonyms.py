@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple
 
@@ -144,27 +144,24 @@ def order_at_random(places: Numbers, texts: Numbers, classes: Numbers, mixed: in
     used = mixed + np.cumsum(sizes, 1) - sizes  # numbers, before it is a class's turn
     used[:, mixed] += 1
     order = np.argsort(texts * count + turns[texts, classes], kind="stable")
-    _shuffle_groups(order, sizes.ravel(), (starts[:, None] + used).ravel(), numbers)
-    return TrialOrder(places[order], texts[order], classes[order], numbers[starts + last].tolist())
-
-
-def _shuffle_groups(items: Numbers, sizes: Numbers, used: Numbers, numbers: Any) -> None:
-    """Shuffles groups of items, of these sizes and one after the other, each with the numbers from this place on."""
-    starts = np.cumsum(sizes) - sizes
+    # Shuffles groups of these sizes, one after the other, each with the numbers from its place on.
+    used, sizes = (starts[:, None] + used).ravel(), sizes.ravel()
+    begins = np.cumsum(sizes) - sizes
     groups, n = np.flatnonzero(sizes > 1), 0
     while len(groups) > _MIN_GROUPS:
-        one = starts[groups] + n
+        one = begins[groups] + n
         other = one + below(numbers[used[groups] + n], (sizes[groups] - n).astype(np.uint64)).astype(np.intp)
-        items[one], items[other] = items[other], items[one]
+        order[one], order[other] = order[other], order[one]
         n += 1
         groups = groups[sizes[groups] > n + 1]
     for group in groups.tolist():
-        start, end = int(starts[group]), int(starts[group] + sizes[group])
-        its = items[start:end].tolist()
+        start, end = int(begins[group]), int(begins[group] + sizes[group])
+        its = order[start:end].tolist()
         for i, number in enumerate(numbers[used[group] + n : used[group] + len(its) - 1].tolist(), n):
             j = i + (number * (len(its) - i) >> 64)
             its[i], its[j] = its[j], its[i]
-        items[start:end] = its
+        order[start:end] = its
+    return TrialOrder(places[order], texts[order], classes[order], numbers[starts + last].tolist())
 
 
 class _Search:
@@ -263,6 +260,7 @@ def rank_synonyms(asked: Sequence[Asked], most: int = MAX_FITTING) -> list[list[
 def _replace_words(table: WordTable, texts: Sequence[int], places: Sequence[int], news: Sequence[str]) -> SingleEdits:
     """New words for words of texts as columns: most replace one word, few an article with it."""
     count, at = len(table), np.array(places, np.intp)
+    kind_by_tag = [KIND_OF.get(tag, "s") for tag in tagger().names]
     starts, ends, tags = [0] * count, [0] * count, [0] * count
     made: list[str | None] = [None] * count
     others: dict[int, Change] = {}
@@ -276,22 +274,16 @@ def _replace_words(table: WordTable, texts: Sequence[int], places: Sequence[int]
         article = None
         if place > table.first[n] and table.words[place - 1] in _ARTICLES:
             article = int(table.begins[place - 1]), int(table.ends[place - 1])
-        change = _replace_word(table.strings[n], (begins[k], stops[k]), news[k], _kinds_by_tag()[kinds[k]], article)
+        change = _replace_word(table.strings[n], (begins[k], stops[k]), news[k], kind_by_tag[kinds[k]], article)
         made[n] = change.edits[0].new if len(change.edits) == 1 else None
         if len(change.edits) > 1:
             others[n] = change
 
     def notes() -> list[str]:
         each = zip(table.strings, starts, ends, made, tags, strict=True)
-        return ["" if new is None else _note(text[a:b], new, _kinds_by_tag()[tag]) for text, a, b, new, tag in each]
+        return ["" if new is None else _note(text[a:b], new, kind_by_tag[tag]) for text, a, b, new, tag in each]
 
     return SingleEdits(OneEach(starts, ends, made), notes, others)
-
-
-@lru_cache(1)
-def _kinds_by_tag() -> list[str]:
-    """By the number of a tag."""
-    return [KIND_OF.get(tag, "s") for tag in tagger().names]
 
 
 def replacement(asked: Asked, new: str) -> Change:

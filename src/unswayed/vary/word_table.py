@@ -386,7 +386,27 @@ class WordPlaces:
         nothing, places = len(self._table.words), self._places[those]
         before = np.where(self._begins[those], nothing, places - 1)
         after = np.where(self._ends[those], nothing, places + 1)
-        return places.tolist(), before.tolist(), after.tolist(), self._codes()[those].tolist()
+        start, context = array_tagger().tag[START], self._table.context
+        last = np.where(self._places - 2 >= self._first, context[np.maximum(self._places - 2, 0)], start)
+        earlier = np.where(self._places - 3 >= self._first, context[np.maximum(self._places - 3, 0)], start)
+        closed = self._closed
+        flag = self._of("v") & _among("RP")[self._after]
+        if closed.any():
+            last = np.where(closed, self._after, last)
+            earlier = np.where(closed, 0, earlier)
+            between = self._between(self._words(_BETWEEN), self._first, self._places)
+            # Is the noun behind a determiner in the plural: *these movie schedules*, but *this flight*?
+            tags = self._table.tags
+            nouns = _among(*NOUNS)[tags]
+            no_more = _among(*(name for name in array_tagger().names if name[:2] in BEFORE_NO_NOUN))[tags]
+            ends = np.append(np.flatnonzero(nouns | no_more), len(tags))
+            noun = ends[np.searchsorted(ends, self._places + 1)]
+            others = np.append(np.flatnonzero(~nouns), len(tags))
+            head = np.minimum(others[np.searchsorted(others, noun)], self._stop) - 1
+            plural = (head >= noun) & (tags[head] == array_tagger().tag["NNS"])
+            flag |= closed & np.where(_among("DT")[self._tags], plural, between)
+        codes = coded(self._tags, last, earlier, flag.astype(np.intp))
+        return places.tolist(), before.tolist(), after.tolist(), codes[those].tolist()
 
     def unfit(self, strict: bool) -> Flags:
         """Which words have nothing that may stand for them, whatever the thesaurus says? Those of expressions such as
@@ -441,25 +461,3 @@ class WordPlaces:
         # Two searches instead of a loop: the number of finds before the start is less than that before the stop.
         places = np.flatnonzero(found)
         return np.searchsorted(places, start) < np.searchsorted(places, np.maximum(start, stop))
-
-    def _codes(self) -> Numbers:
-        start, context = array_tagger().tag[START], self._table.context
-        last = np.where(self._places - 2 >= self._first, context[np.maximum(self._places - 2, 0)], start)
-        earlier = np.where(self._places - 3 >= self._first, context[np.maximum(self._places - 3, 0)], start)
-        closed = self._closed
-        flag = self._of("v") & _among("RP")[self._after]
-        if closed.any():
-            last = np.where(closed, self._after, last)
-            earlier = np.where(closed, 0, earlier)
-            between = self._between(self._words(_BETWEEN), self._first, self._places)
-            # Is the noun behind a determiner in the plural: *these movie schedules*, but *this flight*?
-            tags = self._table.tags
-            nouns = _among(*NOUNS)[tags]
-            no_more = _among(*(name for name in array_tagger().names if name[:2] in BEFORE_NO_NOUN))[tags]
-            ends = np.append(np.flatnonzero(nouns | no_more), len(tags))
-            noun = ends[np.searchsorted(ends, self._places + 1)]
-            others = np.append(np.flatnonzero(~nouns), len(tags))
-            head = np.minimum(others[np.searchsorted(others, noun)], self._stop) - 1
-            plural = (head >= noun) & (tags[head] == array_tagger().tag["NNS"])
-            flag |= closed & np.where(_among("DT")[self._tags], plural, between)
-        return coded(self._tags, last, earlier, flag.astype(np.intp))

@@ -187,9 +187,33 @@ def fit_pinyin_typist(
     for kind, rate in mean.items():
         drawn = [(seen.slips[kind, c] + _PRIOR * rate) / (seen.words[c] + _PRIOR) for c in classes]
         shape[kind] = [share / max(rate, 1e-9) for share in drawn]
-    sizes = [size for s in seen.sittings for size, _ in s.numbers]
+    characters = [size for s in seen.sittings for size, _ in s.numbers]
+    sizes = {kind: max(1, sum(s.sizes[kind] for s in seen.sittings)) for kind in mean}
+
+    def drawn(here: SittingCounts, name: str) -> float:
+        """A sitting's rate, drawn to the person's by as much as it rests on few words or marks."""
+        part, whole = sum(s.seen[name] for s in seen.sittings), sum(s.places[name] for s in seen.sittings)
+        rate = (part + 0.5) / (whole + 10.0)
+        return min(0.95, (here.seen[name] + _MARKS * rate) / (here.places[name] + _MARKS))
+
+    first = [
+        people.Sitting(
+            rows=here.rows,
+            rates={
+                kind: (here.sizes[kind] * seen.total(kind) / sizes[kind] + _USUAL * rate)
+                / (here.places["added"] + _USUAL)
+                for kind, rate in mean.items()
+            },
+            lost={m: drawn(here, f"mark_lost/{m}") for m in people.TYPED_MARKS},
+            changed={m: drawn(here, f"mark_changed/{m}") for m in people.TYPED_MARKS},
+            added=drawn(here, "added"),
+            cut=drawn(here, "cut"),
+            hasty=0.0,
+        )
+        for here in seen.sittings
+    ]
     profile = people.TypistProfile(  # as counted, before it is corrected
-        length=sum(sizes) / max(1, len(sizes)),
+        length=sum(characters) / max(1, len(characters)),
         memory=_MEMORY,
         words=[seen.words[c] for c in classes],
         shape=shape,
@@ -200,7 +224,7 @@ def fit_pinyin_typist(
         whole=seen.smoothed("whole"),
         first=seen.smoothed("first"),
         missing=seen.gap,
-        sittings=[_first_sitting(seen, here, mean) for here in seen.sittings],
+        sittings=first,
     )
     for n in range(rounds):
         selves, seeds = [PinyinTypist(profile, engine) for _ in range(_SELVES)], Seeds(n, "calibrate", 1)
@@ -213,29 +237,6 @@ def fit_pinyin_typist(
         again = count_slips(clean, made, engine, seated)
         profile = _correct_profile(profile, seen, again, 1.0 if n < rounds // 2 else _LATE)
     return profile
-
-
-def _first_sitting(seen: TypingCounts, here: SittingCounts, mean: dict[str, float]) -> people.Sitting:
-    """A sitting's rates, each drawn to the person's by as much as it rests on few words or marks."""
-
-    def drawn(name: str) -> float:
-        part, whole = sum(s.seen[name] for s in seen.sittings), sum(s.places[name] for s in seen.sittings)
-        rate = (part + 0.5) / (whole + 10.0)
-        return min(0.95, (here.seen[name] + _MARKS * rate) / (here.places[name] + _MARKS))
-
-    sizes = {kind: max(1, sum(s.sizes[kind] for s in seen.sittings)) for kind in mean}
-    return people.Sitting(
-        rows=here.rows,
-        rates={
-            kind: (here.sizes[kind] * seen.total(kind) / sizes[kind] + _USUAL * rate) / (here.places["added"] + _USUAL)
-            for kind, rate in mean.items()
-        },
-        lost={m: drawn(f"mark_lost/{m}") for m in people.TYPED_MARKS},
-        changed={m: drawn(f"mark_changed/{m}") for m in people.TYPED_MARKS},
-        added=drawn("added"),
-        cut=drawn("cut"),
-        hasty=0.0,
-    )
 
 
 def _correct_profile(
@@ -262,9 +263,10 @@ def _correct_profile(
     ) -> float:
         return float(min(most, rate * _bounded_ratio(both[0].seen[name] + 1, both[1].seen[name] + 1) ** far))
 
-    def corrected_sitting(sitting: people.Sitting, wanted: SittingCounts, got: SittingCounts) -> people.Sitting:
+    sittings = []
+    for sitting, wanted, got in zip(profile.sittings, seen.sittings, made.sittings, strict=True):
         both, hasty = (wanted, got), (got.unchanged - wanted.unchanged) / (got.unchanged + 0.05)
-        return msgspec.structs.replace(
+        new = msgspec.structs.replace(
             sitting,
             rates={
                 kind: rate * _bounded_ratio(wanted.sizes[kind] + _SMALL, got.sizes[kind] + _SMALL) ** far
@@ -276,7 +278,7 @@ def _correct_profile(
             cut=corrected(sitting.cut, "cut", both),
             hasty=min(0.95, max(0.0, sitting.hasty + far * hasty)),
         )
-
+        sittings.append(new)
     return msgspec.structs.replace(
         profile,
         shape=shape,
@@ -287,7 +289,7 @@ def _correct_profile(
         whole=min(0.95, profile.whole * _bounded_ratio(seen.smoothed("whole"), made.smoothed("whole")) ** far),
         first=min(0.95, profile.first * _bounded_ratio(seen.smoothed("first"), made.smoothed("first")) ** far),
         missing=1 + (profile.missing - 1) * _bounded_ratio(seen.gap - 1, made.gap - 1) ** far,
-        sittings=list(map(corrected_sitting, profile.sittings, seen.sittings, made.sittings)),
+        sittings=sittings,
     )
 
 

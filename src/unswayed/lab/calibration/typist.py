@@ -6,7 +6,7 @@ People and their texts differ by gammas of slips, and by habits of capitals and 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
@@ -175,14 +175,25 @@ def _count_profile(
     for row in rows:
         chances.update(slip_rules.opportunities(row.meant))
         seen.update(c.lower() for c in row.meant if c.isalnum())
-    first = [(row.meant, slip) for row in rows for slip in _first_of_bursts(row)]
+    # All slips, but of slips of letters that follow each other closely in one word, the first.
+    bursts: list[list[slip_rules.KeySlip]] = [[] for _ in rows]
+    for row, firsts in zip(rows, bursts, strict=True):
+        last = -_CLOSE - 1
+        for slip in row.slips:
+            of_letter = slip.kind in slip_rules.LETTER_KINDS
+            if not of_letter or slip.at - last > _CLOSE or " " in row.meant[last : slip.at]:
+                firsts.append(slip)
+            last = slip.at if of_letter else last
+    first = [(row.meant, slip) for row, firsts in zip(rows, bursts, strict=True) for slip in firsts]
     letters = [(text, slip) for text, slip in first if slip.kind in slip_rules.LETTER_KINDS]
     every = sum(slip.kind in slip_rules.LETTER_KINDS for row in rows for slip in row.slips)
     kinds = Counter(slip.kind for _, slip in first)
     rates = {kind: kinds[kind] / chances[per] for kind, per in slip_rules.PER.items() if kinds[kind] and chances[per]}
-    firsts = [Counter(slip.kind for slip in _first_of_bursts(row)) for row in rows]
-    events = [(r.person, slip_rules.opportunities(r.meant), found) for r, found in zip(rows, firsts, strict=True)]
-    shape, people = fit_people(events, rates)
+    each = [
+        (r.person, slip_rules.opportunities(r.meant), Counter(slip.kind for slip in firsts))
+        for r, firsts in zip(rows, bursts, strict=True)
+    ]
+    shape, people = fit_people(each, rates)
     # For each kind, how much likelier each letter is than others, drawn towards 1 where little was seen.
     by_letter: dict[str, dict[str, float]] = {}
     for kind in _BY_LETTER:
@@ -223,18 +234,6 @@ def _count_profile(
         people=people,
     )
     return profile, shape
-
-
-def _first_of_bursts(row: RetypedRow) -> Iterator[slip_rules.KeySlip]:
-    """All slips, but of slips of letters that follow each other closely in one word, the first."""
-    last = -_CLOSE - 1
-    for slip in row.slips:
-        if slip.kind in slip_rules.LETTER_KINDS:
-            close = slip.at - last <= _CLOSE and " " not in row.meant[last : slip.at]
-            last = slip.at
-            if close:
-                continue
-        yield slip
 
 
 def _count_choices(rows: list[RetypedRow], board: Layout, words: Mapping[str, int]) -> Choices:

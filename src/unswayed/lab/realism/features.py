@@ -69,11 +69,6 @@ def _count_more(clean: str, noisy: str, is_such: Callable[[str], bool]) -> int:
 
 def chinese_features(clean: str, noisy: str) -> Named:
     """All features of one pair of texts in Chinese by name."""
-    groups = {"slip": _chinese_slips(clean, noisy), "shape": _chinese_shape(clean, noisy)}
-    return {f"{way}.{name}": value for way, part in groups.items() for name, value in part.items()}
-
-
-def _chinese_slips(clean: str, noisy: str) -> Named:
     found, size = slips(clean, noisy), max(1, len(clean))
     kinds = Counter(slip.kind for slip in found)
     lengths = Counter((min(_LONGEST_OLD, s.end - s.start), min(_LONGEST_NEW, len(s.new))) for s in found)
@@ -84,7 +79,7 @@ def _chinese_slips(clean: str, noisy: str) -> Named:
     changed = [(old, slip.new) for old, slip in zip(olds, found, strict=True) if slip.new and old and han(slip.new[0])]
     keys = [(spelled(old), spelled(new)) for old, new in changed]
     known = [alike(a, b) for a, b in keys if a and b] or [alike("a", "b")]
-    return {
+    of_slips: Named = {
         **{f"{kind}.rate": kinds[kind] / size for kind in KINDS},
         **{f"{kind}.count": kinds[kind] for kind in _COUNTED_KINDS},
         "rate": len(found) / size,
@@ -101,6 +96,8 @@ def _chinese_slips(clean: str, noisy: str) -> Named:
         "old_words.frequency": _precise_mean((_word_frequency(old) for old, _ in changed), _NO_WORD),
         "keys_alike": _precise_mean(known) if changed else _NONE,
     }
+    groups = {"slip": of_slips, "shape": _chinese_shape(clean, noisy)}
+    return {f"{way}.{name}": value for way, part in groups.items() for name, value in part.items()}
 
 
 def _chinese_shape(clean: str, noisy: str) -> Named:
@@ -191,9 +188,47 @@ def words_of(text: str) -> list[str]:
 
 def letter_features(clean: str, noisy: str, lexicon: KnownWords, board: Layout | None) -> Named:
     """All features of one pair of texts in an alphabet by name."""
-    groups = {
-        "slip": _letter_slips(clean, noisy, board),
-        "text": _text_features(clean, noisy),
+    more = partial(_count_more, clean, noisy)
+    found, size = slips_of(clean, noisy, board), max(1, len(clean))
+    counts, starts = Counter(slip.kind for slip in found), [slip.at for slip in found]
+    lost = "".join(slip.old for slip in found if slip.kind in ("omit", "halve")).lower()
+    came = "".join(slip.new for slip in found if slip.kind in ("insert", "double")).lower()
+    inside = [_in_word(clean, slip.at) for slip in found if slip.kind not in _NOT_LETTERS]
+    groups: dict[str, Named] = {
+        # how many slips there are of each kind; where they stand in the text and in their words, and how near
+        "slip": {
+            **{kind: counts[kind] for kind in SLIPS},
+            "all": len(found),
+            "rate": Levenshtein.distance(clean, noisy) / size,
+            "none": float(clean == noisy),
+            "kinds": len(counts),
+            "twice": max(counts.values(), default=0),
+            "lost.vowels": _mean(c in _VOWELS for c in lost),
+            "added.vowels": _mean(c in _VOWELS for c in came),
+            "added.already_there": _mean(c in clean.lower() for c in came),
+            "place": _mean(start / size for start in starts),
+            "first": starts[0] / size if starts else _NONE,
+            "last": starts[-1] / size if starts else _NONE,
+            "least_gap": min((b - a for a, b in pairwise(starts)), default=size),
+            "word.start": _mean(place == 0 for place, _ in inside),
+            "word.end": _mean(place == 2 for place, _ in inside),
+            "word.length": _mean(length for _, length in inside),
+        },
+        # what is written otherwise over the whole text: capitals, marks, numbers, length
+        "text": {
+            "size": len(clean),
+            "growth": len(noisy) / max(1, len(clean)),
+            "capitals": more(str.isupper),
+            "digits": more(str.isdigit),
+            "commas": more(_COMMAS.__contains__),
+            "apostrophes": more(_APOSTROPHES.__contains__),
+            "spaces": more(str.isspace),
+            "ends": more(_ENDS.__contains__),
+            "other_end": float(clean[-1:] != noisy[-1:]),
+            "other_start": float(clean[:1] != noisy[:1]),
+            "no_capitals": float(noisy == noisy.lower() and clean != clean.lower()),
+            "no_end": float(noisy[-1:].isalnum() and not clean[-1:].isalnum()),
+        },
         "word": _word_features(words_of(clean), words_of(noisy), lexicon),
     }
     return {f"{way}.{name}": value for way, part in groups.items() for name, value in part.items()}
@@ -277,33 +312,6 @@ def _slip_kind(clean: str, at: int, old: str, new: str, board: Layout | None) ->
     return "vowel" if vowels else "other_hand" if board is not None and crosses(board, old, new) else "other"
 
 
-def _letter_slips(clean: str, noisy: str, board: Layout | None) -> Named:
-    """How many slips there are of each kind; where they stand in the text and in their words, and how near."""
-    found, size = slips_of(clean, noisy, board), max(1, len(clean))
-    counts, starts = Counter(slip.kind for slip in found), [slip.at for slip in found]
-    lost = "".join(slip.old for slip in found if slip.kind in ("omit", "halve")).lower()
-    came = "".join(slip.new for slip in found if slip.kind in ("insert", "double")).lower()
-    inside = [_in_word(clean, slip.at) for slip in found if slip.kind not in _NOT_LETTERS]
-    return {
-        **{kind: counts[kind] for kind in SLIPS},
-        "all": len(found),
-        "rate": Levenshtein.distance(clean, noisy) / size,
-        "none": float(clean == noisy),
-        "kinds": len(counts),
-        "twice": max(counts.values(), default=0),
-        "lost.vowels": _mean(c in _VOWELS for c in lost),
-        "added.vowels": _mean(c in _VOWELS for c in came),
-        "added.already_there": _mean(c in clean.lower() for c in came),
-        "place": _mean(start / size for start in starts),
-        "first": starts[0] / size if starts else _NONE,
-        "last": starts[-1] / size if starts else _NONE,
-        "least_gap": min((b - a for a, b in pairwise(starts)), default=size),
-        "word.start": _mean(place == 0 for place, _ in inside),
-        "word.end": _mean(place == 2 for place, _ in inside),
-        "word.length": _mean(length for _, length in inside),
-    }
-
-
 def _in_word(text: str, at: int) -> tuple[int, int]:
     """Whether a place is at the beginning of its word (0), inside (1) or at its end (2); and the word's length."""
     start = end = min(at, len(text))
@@ -312,26 +320,6 @@ def _in_word(text: str, at: int) -> tuple[int, int]:
     while end < len(text) and text[end].isalnum():
         end += 1
     return 0 if at <= start else 2 if at >= end - 1 else 1, end - start
-
-
-def _text_features(clean: str, noisy: str) -> Named:
-    """What is written otherwise over the whole text: capitals, marks, numbers, length."""
-
-    more = partial(_count_more, clean, noisy)
-    return {
-        "size": len(clean),
-        "growth": len(noisy) / max(1, len(clean)),
-        "capitals": more(str.isupper),
-        "digits": more(str.isdigit),
-        "commas": more(_COMMAS.__contains__),
-        "apostrophes": more(_APOSTROPHES.__contains__),
-        "spaces": more(str.isspace),
-        "ends": more(_ENDS.__contains__),
-        "other_end": float(clean[-1:] != noisy[-1:]),
-        "other_start": float(clean[:1] != noisy[:1]),
-        "no_capitals": float(noisy == noisy.lower() and clean != clean.lower()),
-        "no_end": float(noisy[-1:].isalnum() and not clean[-1:].isalnum()),
-    }
 
 
 def _word_features(before: Sequence[str], after: Sequence[str], lexicon: KnownWords) -> Named:

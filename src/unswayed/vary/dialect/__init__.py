@@ -143,22 +143,17 @@ def replace_word(s: Sentence, i: int, new: str) -> Edit:
     return Edit(word.start, word.end, cased(new, s.text[word.start : word.end]))
 
 
-def drop_words(s: Sentence, i: int, count: int = 1) -> Edit:
-    """Words left out with the space after them; what then begins the sentence gets the capital."""
-    first, after = s.words[i], s.words[i + count]
+def drop_word(s: Sentence, i: int) -> Edit:
+    """A word left out with the space after it; what then begins the sentence gets the capital."""
+    first, after = s.words[i], s.words[i + 1]
     if i == 0 and s.text[first.start].isupper():
         return Edit(first.start, after.start + 1, s.text[after.start].upper())
     return Edit(first.start, after.start, "")
 
 
-def after_space(s: Sentence, i: int) -> bool:
-    """Does a word follow the one before it with only a space between?"""
-    return 0 < i < len(s.words) and s.gap(i) == " "
-
-
 def followed_by(s: Sentence, i: int, tags: tuple[str, ...]) -> bool:
     """Does a word with one of these tags follow, with only a space between?"""
-    return s.tag_at(i + 1) in tags and after_space(s, i + 1)
+    return s.tag_at(i + 1) in tags and s.after_space(i + 1)
 
 
 def apostrophe_of(s: Sentence) -> str:
@@ -183,7 +178,7 @@ def base_form_rule(tag: str, fits: Fits) -> Rule:
         for i in range(1, len(s.words)):
             lemma = forms().lemma(s.word_at(i), tag)
             known = s.tag_at(i) == tag and lemma != s.word_at(i) and (tag == "NNS" or s.word_at(i) not in _HELPING)
-            if known and after_space(s, i) and fits(s, i):
+            if known and s.after_space(i) and fits(s, i):
                 yield (replace_word(s, i, lemma),)
 
     return places
@@ -195,6 +190,6 @@ def word_rule(new: Mapping[str, str], fits: Fits) -> Rule:
     def places(s: Sentence) -> Iterator[Edits]:
         for i, word in enumerate(s.words) if not s.lower.isdisjoint(new) else ():
             if word.lower in new and fits(s, i):
-                yield (replace_word(s, i, new[word.lower]) if new[word.lower] else drop_words(s, i),)
+                yield (replace_word(s, i, new[word.lower]) if new[word.lower] else drop_word(s, i),)
 
     return places

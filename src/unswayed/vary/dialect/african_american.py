@@ -11,10 +11,9 @@ from unswayed.vary.dialect import (
     Edits,
     FeatureOperator,
     Rule,
-    after_space,
     apostrophe_of,
     base_form_rule,
-    drop_words,
+    drop_word,
     followed_by,
     is_question,
     lemma_of,
@@ -41,11 +40,11 @@ def zero_copula(s: Sentence) -> Iterator[Edits]:
     for i in range(len(s.words) - 1):
         person = i > 0 and (s.word_at(i - 1) in _IN["subject"] or s.tag_at(i - 1) == "NNP")
         word, after = s.words[i], ("VBG", "JJ", "JJR", "CD", "DT") if person else ("VBG", "JJ")
-        if s.tag_at(i + 1) not in after or s.word_at(i + 1) in _IN["never_after_zero"] or not after_space(s, i + 1):
+        if s.tag_at(i + 1) not in after or s.word_at(i + 1) in _IN["never_after_zero"] or not s.after_space(i + 1):
             continue
-        if word.lower in ("is", "are") and after_space(s, i) and _ends_subject(s, i - 1) and s.word_at(i - 1) != "it":
+        if word.lower in ("is", "are") and s.after_space(i) and _ends_subject(s, i - 1) and s.word_at(i - 1) != "it":
             if not any(s.word_at(k) == "how" and s.word_at(k + 1) in ("many", "much", "long", "old") for k in range(i)):
-                yield (drop_words(s, i),)
+                yield (drop_word(s, i),)
         elif word.lower in _IN["contracted_be"]:
             mark = max(s.text.rfind(sign, word.start, word.end) for sign in "'’")
             yield (Edit(mark, word.end, ""),)
@@ -55,7 +54,7 @@ def possessive_got(s: Sentence) -> Iterator[Edits]:
     """*he has two dogs* → *he got two dogs*."""
     for i in range(1, len(s.words) - 1):
         owns = s.tag_at(i + 1) in ("CD", "DT", "JJ", "NN", "NNS", "PRP$") and s.tag_at(i + 2) not in ("VBN", "VBD")
-        if s.word_at(i) in ("has", "have") and owns and after_space(s, i) and _ends_subject(s, i - 1):
+        if s.word_at(i) in ("has", "have") and owns and s.after_space(i) and _ends_subject(s, i - 1):
             asked = is_question(s) and not any(s.word_at(k) in ("if", "when") for k in range(i))
             if not asked and not any(s.word_at(k) in _IN["auxiliary"] | {"hope"} for k in range(max(0, i - 4), i)):
                 yield (replace_word(s, i, "got"),)
@@ -87,7 +86,7 @@ def gon_future(s: Sentence) -> Iterator[Edits]:
     """*she will leave* → *she gon' leave*; *they are going to leave* → *they gon' leave*."""
     for i in range(1, len(s.words) - 1):
         said = f"gon{apostrophe_of(s)}"
-        if s.word_at(i) == "will" and s.tag_at(i + 1) == "VB" and _ends_subject(s, i - 1) and after_space(s, i + 1):
+        if s.word_at(i) == "will" and s.tag_at(i + 1) == "VB" and _ends_subject(s, i - 1) and s.after_space(i + 1):
             yield (replace_word(s, i, said),)
         going = s.word_at(i) in ("is", "are") and s.word_at(i + 1) == "going" and s.word_at(i + 2) == "to"
         if going and s.tag_at(i + 3) == "VB" and _ends_subject(s, i - 1):
@@ -99,7 +98,7 @@ def reduced_to(s: Sentence) -> Iterator[Edits]:
     for i in range(len(s.words) - 2):
         new = {"wants": "wanna", "want": "wanna", "has": "gotta", "have": "gotta", "trying": "tryna"}.get(s.word_at(i))
         follows = s.word_at(i + 1) == "to" and s.tag_at(i + 2) == "VB"
-        follows = follows and after_space(s, i + 1) and after_space(s, i + 2)
+        follows = follows and s.after_space(i + 1) and s.after_space(i + 2)
         if new and follows and (s.word_at(i - 1) not in _IN["auxiliary"] or new == "tryna"):
             yield (Edit(s.words[i].start, s.words[i + 1].end, new),)
 
@@ -119,26 +118,26 @@ def no_inversion(s: Sentence) -> Iterator[Edits]:
     if not is_question(s) or not any(word.tag == "W" for word in s.words):
         return
     for i in range(1, len(s.words) - 2):
-        if not after_space(s, i) or not after_space(s, i + 1) or not any(s.tag_at(k) == "W" for k in range(i)):
+        if not s.after_space(i) or not s.after_space(i + 1) or not any(s.tag_at(k) == "W" for k in range(i)):
             continue
         end = s.noun_phrase(i + 1, of=False)
-        if end is None or end >= len(s.words) or not after_space(s, end) or s.word_at(i + 1) in ("i", "a", "an"):
+        if end is None or end >= len(s.words) or not s.after_space(end) or s.word_at(i + 1) in ("i", "a", "an"):
             continue
         if s.word_at(i) in ("do", "does") and s.word_at(end) == "have" and s.tag_at(end + 1) != "TO":
-            yield (drop_words(s, i), replace_word(s, end, "got"))
+            yield (drop_word(s, i), replace_word(s, end, "got"))
         elif (s.word_at(i) in ("do", "does") and s.tag_at(end) == "VB") or (
             s.word_at(i) in ("is", "are") and s.tag_at(end) == "VBG" and s.tag_at(i + 1) in ("PRP", "DT", "NNP", "PRP$")
         ):
-            yield (drop_words(s, i),)
+            yield (drop_word(s, i),)
         elif s.word_at(i) == "will" and s.tag_at(end) == "VB":
             at = s.words[end].start
-            yield (drop_words(s, i), Edit(at, at, f"gon{apostrophe_of(s)} "))
+            yield (drop_word(s, i), Edit(at, at, f"gon{apostrophe_of(s)} "))
 
 
 def existential_it(s: Sentence) -> Iterator[Edits]:
     """*there are five balls* → *it's five balls*; *there was a fire* → *it was a fire*."""
     for i in range(len(s.words) - 2):
-        there = s.word_at(i) == "there" and after_space(s, i + 1)
+        there = s.word_at(i) == "there" and s.after_space(i + 1)
         if not there or s.tag_at(i + 2) not in ("CD", "DT", "JJ", "NN", "NNS"):
             continue
         if s.word_at(i + 1) in ("is", "are"):
@@ -186,7 +185,7 @@ def negative_inversion(s: Sentence) -> Iterator[Edits]:
     """*nobody can help* → *can't nobody help*."""
     first = s.word_at(0)
     new = {"can": "can't", "could": "couldn't", "will": "won't", "is": "ain't", "would": "wouldn't"}.get(s.word_at(1))
-    if first in ("nobody", "nothing") and new and after_space(s, 1) and len(s.words) > 2 and not is_question(s):
+    if first in ("nobody", "nothing") and new and s.after_space(1) and len(s.words) > 2 and not is_question(s):
         said = cased(new.replace("'", apostrophe_of(s)), s.text[s.start : s.words[0].end])
         yield (Edit(s.start, s.words[1].end, f"{said} {first}"),)
 
@@ -196,7 +195,7 @@ def zero_possessive(s: Sentence) -> Iterator[Edits]:
     for i in range(len(s.words) - 1):
         word = s.words[i]
         owner = word.lower.endswith("'s") and word.lower not in _IN["contracted_s"] and len(word.lower) > 4
-        if owner and s.tag_at(i + 1) in ("NN", "NNS") and after_space(s, i + 1):
+        if owner and s.tag_at(i + 1) in ("NN", "NNS") and s.after_space(i + 1):
             yield (Edit(word.end - 2, word.end, ""),)
 
 
@@ -214,7 +213,7 @@ def reduced_them(s: Sentence) -> Iterator[Edits]:
     """*he sold them* → *he sold 'em*."""
     for i in range(1, len(s.words)):
         small = s.word_at(i) == "them" and s.text[s.words[i].start] == "t"
-        if small and s.tag_at(i - 1) in ("VB", "VBD", "VBZ", "VBG", "IN") and after_space(s, i):
+        if small and s.tag_at(i - 1) in ("VB", "VBD", "VBZ", "VBG", "IN") and s.after_space(i):
             yield (Edit(s.words[i].start, s.words[i].start + 2, apostrophe_of(s)),)
 
 
@@ -242,7 +241,7 @@ class AfricanAmerican(FeatureOperator):
             lambda s, i: (
                 _ends_subject(s, i - 1)
                 and s.word_at(i + 1) == "been"
-                and after_space(s, i + 1)
+                and s.after_space(i + 1)
                 and (s.tag_at(i + 2) in ("VBG", "IN", "JJ") or s.word_at(i + 2) in ("there", "here"))
             ),
         ),
@@ -251,7 +250,7 @@ class AfricanAmerican(FeatureOperator):
             {"were": "was"},
             lambda s, i: (
                 (s.word_at(i - 1) in ("they", "we", "you") or s.tag_at(i - 1) == "NNS")
-                and after_space(s, i)
+                and s.after_space(i)
                 and s.word_at(i - 2) not in ("if", "wish")
             ),
         ),

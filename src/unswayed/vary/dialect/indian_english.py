@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import ClassVar
 
 from unswayed.base.edits import Edit
-from unswayed.vary.dialect import Edits, FeatureOperator, Rule, drop_words, is_question
+from unswayed.vary.dialect import Edits, FeatureOperator, Rule, drop_word, is_question
 from unswayed.vary.english import forms
 from unswayed.vary.sentence import MONTHS, WEEKDAYS, Sentence
 from unswayed.vary.words import cased, word_lists
@@ -198,7 +198,7 @@ def article_omission(s: Sentence) -> Iterator[Edits]:
         if word.lower not in ("the", "a", "an") or after.tag not in ("NN", "NNS", "JJ") or not s.joined(i + 1):
             continue
         if after.lower not in ("few", "little", "lot", "same", "most", "only", "other", "number", "top"):
-            yield (drop_words(s, i),)
+            yield (drop_word(s, i),)
 
 
 def extraneous_article(s: Sentence) -> Iterator[Edits]:
@@ -243,7 +243,7 @@ def preposition_omission(s: Sentence) -> Iterator[Edits]:
         if end < len(s.words) and s.words[end].lower in ("of", "prior", "after", "before"):
             continue
         if s.joined(i + 1) and after.lower not in ("the", "a", "times"):
-            yield (drop_words(s, i),)
+            yield (drop_word(s, i),)
 
 
 def resumptive_subject(s: Sentence, comma: str) -> Iterator[Edits]:

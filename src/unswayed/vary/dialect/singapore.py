@@ -12,9 +12,8 @@ from unswayed.vary.dialect import (
     Edits,
     FeatureOperator,
     Rule,
-    after_space,
     base_form_rule,
-    drop_words,
+    drop_word,
     indian_english as shared,
     is_question,
     replace_word,
@@ -36,8 +35,8 @@ def zero_copula(s: Sentence) -> Iterator[Edits]:
         subject = s.word_at(i - 1) in ("he", "she", "they", "we", "you") or s.noun_phrase(0, of=False) == i
         follows = s.tag_at(i + 1) in ("JJ", "VBG") or s.word_at(i + 1) in ("very", "so", "too")
         subject = subject and s.word_at(i - 1) not in ("there", "this", "that", "it") and not is_question(s)
-        if s.word_at(i) in ("is", "are") and subject and follows and after_space(s, i) and after_space(s, i + 1):
-            yield (drop_words(s, i),)
+        if s.word_at(i) in ("is", "are") and subject and follows and s.after_space(i) and s.after_space(i + 1):
+            yield (drop_word(s, i),)
 
 
 def already_completive(s: Sentence) -> Iterator[Edits]:
@@ -126,15 +125,15 @@ def existential_got(s: Sentence) -> Iterator[Edits]:
 def no_if(s: Sentence) -> Iterator[Edits]:
     """*If you come late, you stand outside* → *You come late, you stand outside*."""
     if s.word_at(0) == "if" and _is_pronoun(s, 1) and s.word_at(2) != "were" and "," in s.text[s.start : s.end]:
-        yield (drop_words(s, 0),)
+        yield (drop_word(s, 0),)
 
 
 def subject_drop(s: Sentence) -> Iterator[Edits]:
     """*I don't know* → *Don't know*."""
-    if len(s.words) < 3 or s.word_at(0) not in ("i", "we", "they", "it") or not after_space(s, 1) or is_question(s):
+    if len(s.words) < 3 or s.word_at(0) not in ("i", "we", "they", "it") or not s.after_space(1) or is_question(s):
         return
     if s.tag_at(1) in ("VBD", "VB", "VBZ", "MD") and s.word_at(1) not in _IN["be"]:
-        yield (drop_words(s, 0),)
+        yield (drop_word(s, 0),)
 
 
 def particle(s: Sentence) -> Iterator[Edits]:
@@ -200,7 +199,7 @@ class Singapore(FeatureOperator):
             lambda s, i: (
                 i > 0
                 and s.word_at(i + 1) in _IN["suffered"]
-                and after_space(s, i + 1)
+                and s.after_space(i + 1)
                 and (_is_pronoun(s, i - 1) or s.tag_at(i - 1) in ("NN", "NNS", "NNP"))
             ),
         ),

@@ -62,10 +62,6 @@ class EnglishControls:
             return s.word_at(i + 1)[:1].isdigit() or before in _IN["month"]
         return not sense or word.tag in _SENSES[sense]
 
-    def _touches_next(self, i: int) -> bool:
-        """Does a word stand right before the next, with a space and no mark between?"""
-        return 0 <= i < len(self.words) - 1 and self._whole.gap(i + 1) == " "
-
     def insertions(self) -> Iterator[MeaningChange]:
         """*not*, *never*, *former* or *least* where it fits; or a word that is no denial."""
         for sentence in sentences(self.text):
@@ -75,7 +71,7 @@ class EnglishControls:
             return
         s = self._whole
         for i, word in enumerate(self.words):
-            if not self._touches_next(i):
+            if not s.after_space(i + 1):
                 continue
             before, after = s.word_at(i - 1), s.word_at(i + 1)
             brief = is_clear(self.text, word.start, _MAX_DENIED)
@@ -113,7 +109,7 @@ class EnglishControls:
             short = {"cannot": 3, "can't": 2}.get(word.lower, short)
             if short and s.tag_at(i + 1) not in ("", "PRP"):
                 yield without(text, word.end - short, word.end, "confirmed")
-            elif self._touches_next(i) and (reach := self._superfluous(i, word)):
+            elif s.after_space(i + 1) and (reach := self._superfluous(i, word)):
                 kind = "confirmed" if word.lower == "not" else "left out"
                 yield without(text, word.start, words[i + reach].start, kind)
         # *tea and coffee.* becomes *tea.*: what ends a clause after *and*, where two single nouns stand together
@@ -122,7 +118,7 @@ class EnglishControls:
             if conjunction.lower != "and" or one.tag != other.tag or one.tag not in _NOUNS:
                 continue
             ends = text[other.end : other.end + 1] in ("", ".", ",", ";")
-            alone = self._touches_next(i - 2) and ahead.tag in ("IN", "VB", "VBD", "VBZ", "VBG", "DT", "PRP$")
+            alone = s.after_space(i - 1) and ahead.tag in ("IN", "VB", "VBD", "VBZ", "VBG", "DT", "PRP$")
             listed = any("," in text[a.end : b.start] for a, b in pairwise(words[max(0, i - 5) : i]))
             alone = alone and not listed and text[one.end : conjunction.start] == " " and "respectively" not in text
             if ends and alone and not any(w.lower in ("between", "both", "either") for w in words[:i]):
@@ -136,9 +132,9 @@ class EnglishControls:
         s = self._whole
         before, after = s.word_at(i - 1), s.word_at(i + 1)
         if word.lower == "not":
-            return int(self._touches_next(i - 1) and before in _AUXILIARY and after not in ("only", "just"))
+            return int(s.after_space(i) and before in _AUXILIARY and after not in ("only", "just"))
         if word.lower in _IN["hardly"]:
-            return int(self._touches_next(i - 1) and before not in ("not", "if", "the", "an", "very"))
+            return int(s.after_space(i) and before not in ("not", "if", "the", "an", "very"))
         if word.lower in _IN["unreal"] and word.tag in ("JJ", "VBN"):
             return int(before in _IN["determiner"] - {"a", "an"} and s.tag_at(i + 1) in _NOUNS)
         further = i + 2 < len(self.words)

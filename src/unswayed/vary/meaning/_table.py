@@ -78,7 +78,7 @@ class MeaningTable:
         self.leave_before = frozenset(self.raw["leave_before"].split())
         self.motion = frozenset(self.raw["motion"].split())
         self.unless = re.compile(self.raw["unless"], re.IGNORECASE)
-        self._together = re.compile(self.raw.get("together", "(?!)"), re.IGNORECASE)
+        self.together = re.compile(self.raw.get("together", "(?!)"), re.IGNORECASE)
         self._protected = [re.compile(pattern, re.IGNORECASE) for pattern in self.raw["protect"]]
         self.deletions = [
             (re.compile(pattern, re.IGNORECASE), kind)
@@ -132,21 +132,6 @@ class MeaningTable:
                 continue
             edits = (Edit(*match.span(one), match[other]), Edit(*match.span(other), match[one]))
             yield MeaningChange(edits, "names", f"{match[one]} ↔ {match[other]}")
-
-    def fixed_expressions(self, text: str) -> Iterator[MeaningChange]:
-        """Expressions of several words that have a fixed counterpart."""
-        for before, after in self.phrases.items():
-            for match in re.finditer(rf"\b{re.escape(before)}\b", text, re.IGNORECASE):
-                new = after[0].upper() + after[1:] if match[0][0].isupper() else after
-                yield MeaningChange((Edit(match.start(), match.end(), new),), "expression", f"{match[0]} → {new}")
-
-    def deletions_in(self, text: str) -> Iterator[MeaningChange]:
-        """Words without which the rest says something else."""
-        for pattern, kind in self.deletions:
-            for match in pattern.finditer(text):
-                one_of_more = kind == "fewer" and self._together.search(text, 0, match.start())
-                if not one_of_more and not self.unless.search(text, match.end()):
-                    yield without(text, match.start(), match.end(), kind)
 
     def unprotected(self, text: str, found: Iterable[MeaningChange]) -> list[MeaningChange]:
         """Those that leave fixed expressions, titles and longer names alone."""

@@ -218,7 +218,24 @@ class UnlabelledRows:
             i = end
         if _OWN.search(text):
             about.add("own")
-        return _align_roles(about, [*parts, (text[at:].strip(), "")])
+        parts.append((text[at:].strip(), ""))
+        # Roles as they compare: *between a and b* is *from a to b*, and *in a* may be *for a*.
+        for i, (_, role) in enumerate(parts[:-2]):
+            if role.endswith(":between") and parts[i + 1][0].lower() == "and" and parts[i + 2][1][:1] == "v":
+                parts[i] = (parts[i][0], role.replace(":between", ":from"))
+                parts[i + 2] = (parts[i + 2][0], parts[i + 2][1].partition(":")[0] + ":to")
+                about -= {"between", "and"}
+        # A value alone with a preposition that may be another one, and one alone with none; those with others stay.
+        marks = [role.partition(":")[2] if role[:1] == "v" else None for _, role in parts]
+        weak = [i for i, mark in enumerate(marks) if mark in _WEAK]
+        bare = [i for i, mark in enumerate(marks) if mark is not None and mark not in _WEAK | _STRONG]
+        for alike, mark in ((weak, ":at"), (bare, "")):
+            if len(alike) == 1:
+                said, role = parts[alike[0]]
+                parts[alike[0]] = (said, role.partition(":")[0] + mark)
+        if not about and any(_SEEKS.search(said) for said, role in parts if not role):
+            about.add("sought")
+        return GuessedText(frozenset(about), tuple(parts))
 
     def _kind(self, word: Word) -> str:
         """n number, d day, t time, v another value; a what the text is about; or a word that says little."""
@@ -336,26 +353,6 @@ def _value_role(words: tuple[Word, ...], kinds: list[str], first: int, end: int)
     if before.tag in ("IN", "TO"):
         return f"{kind}:{before.lower}"
     return f"{kind}:{_find_stem(before)}" if kinds[at] == "a" else kind
-
-
-def _align_roles(about: set[str], parts: list[tuple[str, str]]) -> GuessedText:
-    """Roles as they compare: *between a and b* is *from a to b*, and *in a* may be *for a*."""
-    for i, (_, role) in enumerate(parts[:-2]):
-        if role.endswith(":between") and parts[i + 1][0].lower() == "and" and parts[i + 2][1][:1] == "v":
-            parts[i] = (parts[i][0], role.replace(":between", ":from"))
-            parts[i + 2] = (parts[i + 2][0], parts[i + 2][1].partition(":")[0] + ":to")
-            about -= {"between", "and"}
-    # A value alone with a preposition that may be another one, and one alone with none; those with others stay.
-    marks = [role.partition(":")[2] if role[:1] == "v" else None for _, role in parts]
-    weak = [i for i, mark in enumerate(marks) if mark in _WEAK]
-    bare = [i for i, mark in enumerate(marks) if mark is not None and mark not in _WEAK | _STRONG]
-    for alike, mark in ((weak, ":at"), (bare, "")):
-        if len(alike) == 1:
-            words, role = parts[alike[0]]
-            parts[alike[0]] = (words, role.partition(":")[0] + mark)
-    if not about and any(_SEEKS.search(words) for words, role in parts if not role):
-        about.add("sought")
-    return GuessedText(frozenset(about), tuple(parts))
 
 
 def _with_values(other: GuessedText, own: GuessedText) -> str | None:

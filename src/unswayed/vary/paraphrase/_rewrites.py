@@ -106,7 +106,22 @@ def reorder_clauses(sentence: Sentence) -> Iterator[Rewrite]:
         closing = sentence.said(at, n)
         found.append((f"{capital(closing)}, {sentence.moved(0, at)}", f"“{closing}” in front"))
     if not sentence.lower.isdisjoint(_SOURCES):
-        found += _move_source(sentence, commas)
+        # *It rained, officials said* → *Officials said that it rained*; *According to X, …* → *…, according to X*
+        if commas and words[-1].lower in _SAID and sentence.noun_phrase(commas[-1]) == n - 1:
+            at = commas[-1]
+            found.append((f"{capital(sentence.said(at, n))} that {sentence.moved(0, at)}", "the source in front"))
+        if len(commas) == 1 and [w.lower for w in words[:2]] == ["according", "to"] and sentence.has_verb(commas[0], n):
+            source = sentence.said(2, commas[0])
+            new = f"{capital(sentence.said(commas[0], n))}, according to {source}"
+            found.append((new, "the source at the end"))
+        end = sentence.noun_phrase(0)
+        if end is not None and end + 3 < n and words[end].lower in _SAID and not commas:
+            that = end + 1 + (words[end + 1].lower == "that")
+            timed = words[that].lower in WEEKDAYS or words[that].lower in ("today", "yesterday")
+            sure = not timed and (that > end + 1 or words[end].lower in ("said", "says"))
+            if sure and words[that].tag != "PRP" and sentence.noun_phrase(that) and sentence.has_verb(that, n):
+                new = f"{capital(sentence.said(that, n))}, {sentence.moved(0, end + 1)}"
+                found.append((new, "the source at the end"))
     for new, note in found:
         if new != whole:
             yield Rewrite(sentence.start, sentence.end, new, note)
@@ -141,26 +156,6 @@ def _last_part(sentence: Sentence) -> int:
         if entire and not perfect and _is_simple(sentence, 0, i):
             return i
     return 0
-
-
-def _move_source(sentence: Sentence, commas: list[int]) -> Iterator[tuple[str, str]]:
-    """*It rained, officials said* → *Officials said that it rained*; *According to X, …* → *…, according to X*."""
-    words, n = sentence.words, len(sentence.words)
-    if commas and words[-1].lower in _SAID and sentence.noun_phrase(commas[-1]) == n - 1:
-        at = commas[-1]
-        yield f"{capital(sentence.said(at, n))} that {sentence.moved(0, at)}", "the source in front"
-    if len(commas) == 1 and [w.lower for w in words[:2]] == ["according", "to"] and sentence.has_verb(commas[0], n):
-        source = sentence.said(2, commas[0])
-        yield f"{capital(sentence.said(commas[0], n))}, according to {source}", "the source at the end"
-    end = sentence.noun_phrase(0)
-    if end is not None and end + 3 < n and words[end].lower in _SAID and not commas:
-        that = end + 1 + (words[end + 1].lower == "that")
-        if that == end + 1 and words[end].lower not in ("said", "says"):
-            return
-        if words[that].lower in WEEKDAYS or words[that].lower in ("today", "yesterday"):
-            return
-        if words[that].tag != "PRP" and sentence.noun_phrase(that) and sentence.has_verb(that, n):
-            yield f"{capital(sentence.said(that, n))}, {sentence.moved(0, end + 1)}", "the source at the end"
 
 
 def change_voice(sentence: Sentence) -> Iterator[Rewrite]:
@@ -332,8 +327,33 @@ def exchange_nominals(sentence: Sentence) -> Iterator[Rewrite]:
         yield from _noun_to_verb(sentence, i)
         yield from _doer_to_verb(sentence, i)
     owned = "'" in sentence.text or "’" in sentence.text
-    if owned or "of" in sentence.lower or "POS" in [word.tag for word in words]:
-        yield from _exchange_genitives(sentence)
+    if not owned and "of" not in sentence.lower and "POS" not in [word.tag for word in words]:
+        return
+    n = len(words)  # *the capital of France* → *France's capital*, and back
+    for i in range(n - 3):
+        if words[i].lower == "the" and words[i + 1].lower in _OWNED and words[i + 2].lower == "of":
+            end = _name_end(sentence, i + 3)
+            titled = i == 0 and sentence.text[words[1].start].isupper()  # *The Queen of Holland* may be a ship
+            if end == i + 3 or titled or not all(sentence.joined(k) for k in range(i + 1, i + 4)):
+                continue
+            owner = sentence.said(i + 3, end)
+            if _phrase_ends(sentence, end) and "'" not in owner and "’" not in owner:
+                new = f"{owner}{'’' if '’' in sentence.text else chr(39)}s {sentence.said(i + 1, i + 2)}"
+                yield Rewrite(words[i].start, words[end - 1].end, new, "’s for of")
+    for i in range(n):
+        thing = _name_end(sentence, i)
+        if thing == i or (i and words[i - 1].tag in ("NNP", "DT", "JJ", "PRP$")):
+            continue
+        name = sentence.said(i, thing)
+        if sentence.tag_at(thing) == "POS":
+            thing += 1
+        elif name[-2:] in ("'s", "’s") and len(name) > 2:
+            name = name[:-2]
+        else:
+            continue
+        if thing < n and words[thing].lower in _OWNED and _phrase_ends(sentence, thing + 1):
+            new = f"the {sentence.said(thing, thing + 1)} of {name}"
+            yield Rewrite(words[i].start, words[thing].end, capital(new) if i == 0 else new, "of for ’s")
 
 
 def _verb_to_noun(sentence: Sentence, i: int) -> Iterator[Rewrite]:
@@ -381,35 +401,6 @@ def _doer_to_verb(sentence: Sentence, i: int) -> Iterator[Rewrite]:
     said = forms().inflected(verb, "VBZ" if words[i].lower == "is" and verb in _LASTING else "VBD")
     if said and sentence.noun_phrase(i + 4) is not None:
         yield Rewrite(words[i].start, words[i + 3].end, said, f"{sentence.said(i, i + 4)}→{said}")
-
-
-def _exchange_genitives(sentence: Sentence) -> Iterator[Rewrite]:
-    """*the capital of France* → *France's capital*, and back."""
-    words, n = sentence.words, len(sentence.words)
-    for i in range(n - 3):
-        if words[i].lower == "the" and words[i + 1].lower in _OWNED and words[i + 2].lower == "of":
-            end = _name_end(sentence, i + 3)
-            titled = i == 0 and sentence.text[words[1].start].isupper()  # *The Queen of Holland* may be a ship
-            if end == i + 3 or titled or not all(sentence.joined(k) for k in range(i + 1, i + 4)):
-                continue
-            owner = sentence.said(i + 3, end)
-            if _phrase_ends(sentence, end) and "'" not in owner and "’" not in owner:
-                new = f"{owner}{'’' if '’' in sentence.text else chr(39)}s {sentence.said(i + 1, i + 2)}"
-                yield Rewrite(words[i].start, words[end - 1].end, new, "’s for of")
-    for i in range(n):
-        thing = _name_end(sentence, i)
-        if thing == i or (i and words[i - 1].tag in ("NNP", "DT", "JJ", "PRP$")):
-            continue
-        name = sentence.said(i, thing)
-        if sentence.tag_at(thing) == "POS":
-            thing += 1
-        elif name[-2:] in ("'s", "’s") and len(name) > 2:
-            name = name[:-2]
-        else:
-            continue
-        if thing < n and words[thing].lower in _OWNED and _phrase_ends(sentence, thing + 1):
-            new = f"the {sentence.said(thing, thing + 1)} of {name}"
-            yield Rewrite(words[i].start, words[thing].end, capital(new) if i == 0 else new, "of for ’s")
 
 
 def _name_end(sentence: Sentence, i: int) -> int:

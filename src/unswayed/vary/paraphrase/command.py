@@ -182,7 +182,12 @@ class Command(Operator):
             if not done.edits and "frame" in self.kinds:
                 done.add(_in_other_frame(text, asks, rng))
         if "short" in self.kinds:
-            done.add(self._shortened(text, rng))
+            tags = {word.start: word.tag for word in tagged(text.text)}
+            for match in _CUTS.finditer(text.text):
+                before_verb = match.group().lower() == "to" and tags.get(match.end() + 1, "VB")[:2] == "VB"
+                if rng.random() < self.short and not before_verb:
+                    new = rng.choice(_SHORT[match.group().lower()])
+                    done.add([([Edit(*match.span(), new)], f"{match.group()}→{new}")])
         if "polite" in self.kinds and rng.random() < (_PLEASE if done.edits else 1.0):
             verbs = text.text.rstrip()[-1:] in _ENDS or any(w.tag in ("VBZ", "VBD", "MD", "W") for w in asks.words)
             if (asks.words[0].tag in ("VB", "MD") or not verbs) and "please" not in text.text.lower():
@@ -206,14 +211,6 @@ class Command(Operator):
                 article = text.text[: match.start()].rstrip().rpartition(" ")[2].lower()
                 if article not in ("a", "an") or (article == "an") == sounds_as_vowel(new):
                     yield [Edit(*match.span(), new)], f"{match.group()}→{new}"
-
-    def _shortened(self, text: Text, rng: Stream) -> Iterator[Made]:
-        tags = {word.start: word.tag for word in tagged(text.text)}
-        for match in _CUTS.finditer(text.text):
-            before_verb = match.group().lower() == "to" and tags.get(match.end() + 1, "VB")[:2] == "VB"
-            if rng.random() < self.short and not before_verb:
-                new = rng.choice(_SHORT[match.group().lower()])
-                yield [Edit(*match.span(), new)], f"{match.group()}→{new}"
 
 
 class _Rewriting:
