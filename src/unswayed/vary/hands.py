@@ -112,7 +112,25 @@ class Hands:
 
     def type(self, text: str, rng: Stream, who: Stream | None = None) -> list[Edit]:
         """The edits that slips make to a text; none if it is typed right. `who` is the stream of a lasting person."""
-        chances = self._texts.get(text) or self._chances_of(text)
+        chances = self._texts.get(text)
+        if chances is None:  # kept, because every draw types it
+            tokens = text.split(" ")
+            known, learn = self._known, self._learn
+            words = [known.get(token) or learn(token) for token in tokens]
+            total = summed([word[0] for word in words]) + self._space.total * (len(words) - 1) + self._end
+            last, end = len(text) - 1, text[-1:] in ENDS
+            spots = [
+                (number, sum(map(len, tokens[:k])) + k + at, weight)
+                for k, word in enumerate(words)
+                if word[2]
+                for number, at, weight in word[2]
+            ]
+            spots = [spot for spot in spots if not (spot[0] == 1 and not spot[1]) and not (end and spot[1] == last)]
+            chances = TextChances(tokens, words, total, spots, [], [])
+            if len(text) <= _MAX_CHARACTERS:
+                if len(self._texts) >= _MAX_TEXTS:
+                    self._texts.clear()
+                self._texts[text] = chances
         bits = rng.bits()
         person = self._people[0] if len(self._people) == 1 else (who or rng.moment("person")).choice(self._people)
         haste = self.profile.haste
@@ -137,27 +155,6 @@ class Hands:
             if not apart or edit.start >= apart[-1].end:
                 apart.append(edit)
         return apart
-
-    def _chances_of(self, text: str) -> TextChances:
-        """What may happen to a text; kept, because every draw types it."""
-        tokens = text.split(" ")
-        known, learn = self._known, self._learn
-        words = [known.get(token) or learn(token) for token in tokens]
-        total = summed([word[0] for word in words]) + self._space.total * (len(words) - 1) + self._end
-        last, end = len(text) - 1, text[-1:] in ENDS
-        spots = [
-            (number, sum(map(len, tokens[:k])) + k + at, weight)
-            for k, word in enumerate(words)
-            if word[2]
-            for number, at, weight in word[2]
-        ]
-        spots = [spot for spot in spots if not (spot[0] == 1 and not spot[1]) and not (end and spot[1] == last)]
-        made = TextChances(tokens, words, total, spots, [], [])
-        if len(text) <= _MAX_CHARACTERS:
-            if len(self._texts) >= _MAX_TEXTS:
-                self._texts.clear()
-            self._texts[text] = made
-        return made
 
     def _learn(self, token: str) -> WordChances:
         if len(self._known) > _MAX_WORDS:

@@ -185,8 +185,8 @@ def fit_pinyin_typist(
     mean: dict[str, float] = {kind: seen.total(kind) / words for kind in people.WORD_KINDS}
     shape: dict[str, list[float]] = {}
     for kind, rate in mean.items():
-        drawn = [(seen.slips[kind, c] + _PRIOR * rate) / (seen.words[c] + _PRIOR) for c in classes]
-        shape[kind] = [share / max(rate, 1e-9) for share in drawn]
+        shares = [(seen.slips[kind, c] + _PRIOR * rate) / (seen.words[c] + _PRIOR) for c in classes]
+        shape[kind] = [share / max(rate, 1e-9) for share in shares]
     characters = [size for s in seen.sittings for size, _ in s.numbers]
     sizes = {kind: max(1, sum(s.sizes[kind] for s in seen.sittings)) for kind in mean}
 

@@ -15,6 +15,7 @@ from unswayed.vary.meaning._english import EnglishControls
 from unswayed.vary.meaning._table import LANGUAGES, MeaningChange, is_clear, number_changes, table, tokens, without
 from unswayed.vary.operator import Change, Operator, Text
 
+_NAME = r"[A-ZÀ-Ý][\w.’'-]*(?: [A-ZÀ-Ý][\w.’'-]*){0,3}"
 _MAX_CHARACTERS = 20_000  # characters of a text that are looked at
 
 
@@ -45,7 +46,15 @@ def find_replacements(language: str, text: str, rng: Stream) -> list[MeaningChan
             new = after[0].upper() + after[1:] if match[0][0].isupper() else after
             found.append(MeaningChange((Edit(match.start(), match.end(), new),), "expression", f"{match[0]} → {new}"))
     found += number_changes(text, rng)
-    found += known.name_swaps(text)
+    # Two names of which one does something to the other, or from one of which something goes to the other.
+    acts, motion = ("|".join(map(re.escape, sorted(words))) for words in (known.acts, known.motion))
+    end = r"(?! d[aeo]s? | of | and | e |\w)"
+    ways = rf"({_NAME}) (?:{acts}) ({_NAME}){end}|\b(?:{motion}) (?:from|de) ({_NAME}) (?:to|para) ({_NAME}){end}"
+    for match in re.finditer(ways, text):
+        one, other = (1, 2) if match[1] else (3, 4)
+        if match[one] != match[other] and match[one].lower() not in ("he", "she", "they", "it", "ele", "ela", "o", "a"):
+            edits = (Edit(*match.span(one), match[other]), Edit(*match.span(other), match[one]))
+            found.append(MeaningChange(edits, "names", f"{match[one]} ↔ {match[other]}"))
     return known.unprotected(text, found)
 
 

@@ -34,7 +34,6 @@ class Substitutes(NamedTuple):
 
 
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
-_NAME = r"[A-ZÀ-Ý][\w.’'-]*(?: [A-ZÀ-Ý][\w.’'-]*){0,3}"
 _BEFORE_NAMES = "in on at by the from since during until before after of to em no na de do da desde até a o os as"
 _OPENS = frozenset(_BEFORE_NAMES.split())
 
@@ -119,19 +118,6 @@ class MeaningTable:
         after = name_follows and text[words[i].end : words[i + 1].start] == " "
         of = i > 1 and words[i - 1].text in ("of", "de", "do", "da") and words[i - 2].text[0].isupper()
         return [] if before or after or of else self.others.get(word, [])
-
-    def name_swaps(self, text: str) -> Iterator[MeaningChange]:
-        """Two names of which one does something to the other, or from one of which something goes to the other."""
-        acts = "|".join(map(re.escape, sorted(self.acts)))
-        motion = "|".join(map(re.escape, sorted(self.motion)))
-        end = r"(?! d[aeo]s? | of | and | e |\w)"
-        ways = rf"({_NAME}) (?:{acts}) ({_NAME}){end}|\b(?:{motion}) (?:from|de) ({_NAME}) (?:to|para) ({_NAME}){end}"
-        for match in re.finditer(ways, text):
-            one, other = (1, 2) if match[1] else (3, 4)
-            if match[one] == match[other] or match[one].lower() in ("he", "she", "they", "it", "ele", "ela", "o", "a"):
-                continue
-            edits = (Edit(*match.span(one), match[other]), Edit(*match.span(other), match[one]))
-            yield MeaningChange(edits, "names", f"{match[one]} ↔ {match[other]}")
 
     def unprotected(self, text: str, found: Iterable[MeaningChange]) -> list[MeaningChange]:
         """Those that leave fixed expressions, titles and longer names alone."""

@@ -173,30 +173,23 @@ def change_voice(sentence: Sentence) -> Iterator[Rewrite]:
             yield from _to_active(sentence, first, end)
 
 
-def _active_verb(sentence: Sentence, i: int, plural: bool) -> tuple[int, str, str] | None:
-    """Of an active clause: the word after its verb, the verb's lemma, and what stands before the participle."""
-    words = sentence.words
-    verb, after = words[i], words[i + 1] if i + 1 < len(words) else None
-    if after is None:
-        return None
-    if verb.lower in ("has", "have", "had") and after.tag in ("VBN", "VBD") and sentence.joined(i + 1):
-        return i + 2, forms().lemma(after.lower, "VBN"), "had been" if verb.lower == "had" else "HAVE been"
-    if verb.tag == "MD" and after.tag == "VB" and sentence.joined(i + 1):
-        return i + 2, after.lower, f"{verb.lower} be"
-    past = forms().lemma(verb.lower, "VBD")
-    if verb.tag in ("VBD", "VBN") and forms().inflected(past, "VBD") == verb.lower:
-        return i + 1, past, "WAS"
-    if verb.tag == "VBZ" and not plural:
-        return i + 1, forms().lemma(verb.lower, "VBZ"), "IS"
-    return (i + 1, verb.lower, "IS") if verb.tag == "VB" and plural else None
-
-
 def _to_passive(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
     words = sentence.words
-    found = _active_verb(sentence, end, sentence.plural(first, end))
-    if found is None:
+    if end + 1 >= len(words):
         return
-    at, lemma, aux = found
+    # The word after the verb of the active clause, the verb's lemma, and what stands before the participle.
+    verb, after, plural, joined = words[end], words[end + 1], sentence.plural(first, end), sentence.joined(end + 1)
+    past = forms().lemma(verb.lower, "VBD")
+    if verb.lower in ("has", "have", "had") and after.tag in ("VBN", "VBD") and joined:
+        at, lemma, aux = end + 2, forms().lemma(after.lower, "VBN"), "had been" if verb.lower == "had" else "HAVE been"
+    elif verb.tag == "MD" and after.tag == "VB" and joined:
+        at, lemma, aux = end + 2, after.lower, f"{verb.lower} be"
+    elif verb.tag in ("VBD", "VBN") and forms().inflected(past, "VBD") == verb.lower:
+        at, lemma, aux = end + 1, past, "WAS"
+    elif verb.tag == ("VB" if plural else "VBZ"):
+        at, lemma, aux = end + 1, forms().lemma(verb.lower, verb.tag), "IS"
+    else:
+        return
     participle = forms().inflected(lemma, "VBN")
     last = sentence.noun_phrase(at) if at < len(words) and sentence.joined(at) else None
     if lemma not in _IN["transitive"] or participle is None or last is None or not _is_whole_at(sentence, last):
