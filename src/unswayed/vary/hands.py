@@ -217,12 +217,23 @@ class Hands:
             k = bisect(sums, point)
             gap += self._gaps[rng.bits() >> 52]
             if k >= len(words):
-                edits += self._keys.add_mark(text, rng)
+                choices = self.profile.choices.get("mark_end")  # a stray mark beside the last character
+                at = len(text) - rng.below(2) if text and not text[-1].isalnum() else len(text)
+                edits += [Edit(at, at, draw_key(choices, rng))] if choices else []
                 continue
             inside = point - (sums[k] - words[k].total - space)
-            if inside >= words[k].total:
-                kind = self._space.at(inside - words[k].total)
-                edits += self._keys.slip_on_space(text, starts[k + 1] - 1, kind, rng) if k + 1 < len(words) else []
+            if inside >= words[k].total:  # the space is lost, typed twice, or a letter too early or too late
+                kind, at = self._space.at(inside - words[k].total), starts[k + 1] - 1
+                if k + 1 == len(words):
+                    continue
+                if kind == "space_lost":
+                    edits.append(Edit(at, at + 1, ""))
+                elif kind == "space_twice":
+                    edits.append(Edit(at, at, " "))
+                elif rng.below(2) and at + 1 < len(text):
+                    edits.append(Edit(at, at + 2, text[at + 1] + " "))
+                elif at:
+                    edits.append(Edit(at - 1, at + 1, " " + text[at - 1]))
             elif inside < self._whole.total:
                 edits += self._keys.slip_on_word(text, starts[k], tokens, k, self._whole.at(inside), rng)
             else:
@@ -346,22 +357,6 @@ class Keys:
                 return mirrored
         new = rng.choice(token).lower()
         return new if new.isalpha() and new not in VOWELS else rng.choice(list(far) or ["t"])
-
-    def slip_on_space(self, text: str, at: int, kind: str, rng: Stream) -> list[Edit]:
-        """The space at a place, lost, typed twice, or a letter too early or too late."""
-        if kind == "space_lost":
-            return [Edit(at, at + 1, "")]
-        if kind == "space_twice":
-            return [Edit(at, at, " ")]
-        if rng.below(2) and at + 1 < len(text):
-            return [Edit(at, at + 2, text[at + 1] + " ")]
-        return [Edit(at - 1, at + 1, " " + text[at - 1])] if at else []
-
-    def add_mark(self, text: str, rng: Stream) -> list[Edit]:
-        """A stray mark beside the last character."""
-        choices = self._choices.get("mark_end")
-        at = len(text) - rng.below(2) if text and not text[-1].isalnum() else len(text)
-        return [Edit(at, at, draw_key(choices, rng))] if choices else []
 
     def lose_or_change(self, text: str, at: int, kind: str, rng: Stream) -> list[Edit]:
         """A capital that is small, or a mark that is left out or another one."""

@@ -145,17 +145,17 @@ def order_at_random(places: Numbers, texts: Numbers, classes: Numbers, mixed: in
     used[:, mixed] += 1
     order = np.argsort(texts * count + turns[texts, classes], kind="stable")
     # Shuffles groups of these sizes, one after the other, each with the numbers from its place on.
-    used, sizes = (starts[:, None] + used).ravel(), sizes.ravel()
-    begins = np.cumsum(sizes) - sizes
-    groups, n = np.flatnonzero(sizes > 1), 0
+    used, lengths = (starts[:, None] + used).ravel(), sizes.ravel()
+    begins = np.cumsum(lengths) - lengths
+    groups, n = np.flatnonzero(lengths > 1), 0
     while len(groups) > _MIN_GROUPS:
         one = begins[groups] + n
-        other = one + below(numbers[used[groups] + n], (sizes[groups] - n).astype(np.uint64)).astype(np.intp)
+        other = one + below(numbers[used[groups] + n], (lengths[groups] - n).astype(np.uint64)).astype(np.intp)
         order[one], order[other] = order[other], order[one]
         n += 1
-        groups = groups[sizes[groups] > n + 1]
+        groups = groups[lengths[groups] > n + 1]
     for group in groups.tolist():
-        start, end = int(begins[group]), int(begins[group] + sizes[group])
+        start, end = int(begins[group]), int(begins[group] + lengths[group])
         its = order[start:end].tolist()
         for i, number in enumerate(numbers[used[group] + n : used[group] + len(its) - 1].tolist(), n):
             j = i + (number * (len(its) - i) >> 64)

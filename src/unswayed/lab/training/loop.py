@@ -163,7 +163,15 @@ class Loop:
                 self._best = {name: t.detach().clone() for name, t in self._averaged.state_dict().items()}
             progress.what = f"{self._what(epoch)}, dev {self.history.scores[-1]:.1%}"
             if checkpoint:
-                checkpoint.write(self._tensors(), msgspec.json.encode(self.history))
+                # All that training goes on from.
+                found = {f"network.{name}": t for name, t in self.network.state_dict().items()}
+                if self._averaged is not self.network:
+                    found |= {f"averaged.{name}": t for name, t in self._averaged.state_dict().items()}
+                found |= {f"best.{name}": t for name, t in self._best.items()}
+                for n, optimiser in enumerate(self._optimisers):
+                    for parameter, state in optimiser.state_dict()["state"].items():
+                        found |= {f"optimiser{n}.{parameter}.{name}": t for name, t in state.items()}
+                checkpoint.write(found, msgspec.json.encode(history))
         self.network.load_state_dict(self._best)
         self.network.eval()
         return self.history
@@ -200,17 +208,6 @@ class Loop:
                     for behind, ahead in zip(self._averaged.parameters(), self.network.parameters(), strict=True):
                         behind.lerp_(ahead, 1 - keep)
             progress.add(len(chosen))
-
-    def _tensors(self) -> Tensors:
-        """All that training goes on from."""
-        found = {f"network.{name}": t for name, t in self.network.state_dict().items()}
-        if self._averaged is not self.network:
-            found |= {f"averaged.{name}": t for name, t in self._averaged.state_dict().items()}
-        found |= {f"best.{name}": t for name, t in self._best.items()}
-        for n, optimiser in enumerate(self._optimisers):
-            for parameter, state in optimiser.state_dict()["state"].items():
-                found |= {f"optimiser{n}.{parameter}.{name}": t for name, t in state.items()}
-        return found
 
     def _restore(self, tensors: Tensors, history: bytes) -> None:
         self.history = msgspec.json.decode(history, type=History)

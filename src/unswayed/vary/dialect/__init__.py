@@ -137,40 +137,6 @@ class FeatureOperator(Operator):
         return Change(tuple(sorted(edits)), ", ".join(names))
 
 
-def replace_word(s: Sentence, i: int, new: str) -> Edit:
-    """A word by another, with its capital."""
-    word = s.words[i]
-    return Edit(word.start, word.end, cased(new, s.text[word.start : word.end]))
-
-
-def drop_word(s: Sentence, i: int) -> Edit:
-    """A word left out with the space after it; what then begins the sentence gets the capital."""
-    first, after = s.words[i], s.words[i + 1]
-    if i == 0 and s.text[first.start].isupper():
-        return Edit(first.start, after.start + 1, s.text[after.start].upper())
-    return Edit(first.start, after.start, "")
-
-
-def followed_by(s: Sentence, i: int, tags: tuple[str, ...]) -> bool:
-    """Does a word with one of these tags follow, with only a space between?"""
-    return s.tag_at(i + 1) in tags and s.after_space(i + 1)
-
-
-def apostrophe_of(s: Sentence) -> str:
-    """The apostrophe that the text has."""
-    return "’" if "’" in s.text else "'"
-
-
-def lemma_of(s: Sentence, i: int) -> str:
-    """A verb's base form."""
-    return {"has": "have", "does": "do"}.get(s.words[i].lower) or forms().lemma(s.words[i].lower, s.words[i].tag)
-
-
-def is_question(s: Sentence) -> bool:
-    """Does a question mark close the sentence?"""
-    return s.text[s.end :].lstrip().startswith("?")
-
-
 def base_form_rule(tag: str, fits: Fits) -> Rule:
     """A rule that puts the base form for words with this tag where they fit; forms of *be*, *have* and *do* stay."""
 
@@ -179,7 +145,7 @@ def base_form_rule(tag: str, fits: Fits) -> Rule:
             lemma = forms().lemma(s.word_at(i), tag)
             known = s.tag_at(i) == tag and lemma != s.word_at(i) and (tag == "NNS" or s.word_at(i) not in _HELPING)
             if known and s.after_space(i) and fits(s, i):
-                yield (replace_word(s, i, lemma),)
+                yield (s.replace_word(i, lemma),)
 
     return places
 
@@ -190,6 +156,6 @@ def word_rule(new: Mapping[str, str], fits: Fits) -> Rule:
     def places(s: Sentence) -> Iterator[Edits]:
         for i, word in enumerate(s.words) if not s.lower.isdisjoint(new) else ():
             if word.lower in new and fits(s, i):
-                yield (replace_word(s, i, new[word.lower]) if new[word.lower] else drop_word(s, i),)
+                yield (s.replace_word(i, new[word.lower]) if new[word.lower] else s.drop_word(i),)
 
     return places

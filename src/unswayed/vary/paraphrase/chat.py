@@ -15,7 +15,7 @@ from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.options import Asking
 from unswayed.base.secrets import masked_spec
 from unswayed.base.seeds import Stream, Streams
-from unswayed.base.values import Inputs, Json, Output
+from unswayed.base.values import Inputs, Json
 from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import ask
 from unswayed.systems.opening import open_system
@@ -81,7 +81,13 @@ class ChatParaphrase(Operator):
                 for i in open_texts:
                     text, seed = texts[i], str(streams[i].bits() >> 33)
                     requests.append({"text": text.text, "n": str(self._n), "language": text.language, "seed": seed})
-                outputs = self._answers(requests)
+                try:
+                    with AnswerStore.shared(self._memory) if self._memory else nullcontext() as store:
+                        outputs = ask(self._rewriter, requests, store, Asking(canary=self._canary))
+                except SystemBroken as problem:
+                    if self._memory is None:
+                        raise
+                    raise SystemBroken(f"{problem} What was answered is kept.") from problem
                 asked, open_texts = open_texts, []
                 for i, output in zip(asked, outputs, strict=True):
                     if not output.ok or output.value is None:
@@ -93,15 +99,6 @@ class ChatParaphrase(Operator):
         finally:
             self._rewriter.close()
         return made
-
-    def _answers(self, requests: list[Inputs]) -> list[Output]:
-        try:
-            with AnswerStore.shared(self._memory) if self._memory else nullcontext() as store:
-                return ask(self._rewriter, requests, store, Asking(canary=self._canary))
-        except SystemBroken as problem:
-            if self._memory is None:
-                raise
-            raise SystemBroken(f"{problem} What was answered is kept.") from problem
 
     def _read_answer(self, found: list[str], text: Text, rng: Stream) -> tuple[bool, Change | None]:
         """Whether an answer counts, or is asked for again, and the change that it makes, if any; `meaning/chat` has its
