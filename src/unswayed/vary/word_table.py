@@ -167,7 +167,7 @@ class WordTable:
         self.plain = _plain_texts(codes, starts, sizes)
         found, whole = _find_words(codes, _find_tokens(codes, starts))
         lowers = joined.lower()
-        if not whole:  # what is outside words becomes spaces
+        if not whole:
             # What is outside words becomes spaces: +1 where a word begins and -1 where one ends sum up to 1 inside
             # words.
             steps = np.zeros(len(codes), np.int8)

@@ -260,7 +260,7 @@ def _word_ranks(language: str) -> Mapping[str, int]:
 
 
 def fit_typist_modes(rows: Sequence[TypedText], board: Layout, language: str, source: str) -> Profiles:
-    """The profiles of a file: `corrected`, and `first_attempts` if keys were logged."""
+    """The profiles of a file: `corrected`, and `uncorrected` if keys were logged."""
     modes = {"corrected": fit_typed_texts(rows, board, language, source)}
     first = first_attempts(rows)
     if first:

@@ -213,7 +213,7 @@ def _mean_looks(script: TextScript, texts: Sequence[str], versions: Sequence[Seq
 
 
 def rows_of(found: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """The same as tables for people: judged, looks, what tells them apart, and measure_harm."""
+    """The same as tables for people: judged, looks, what tells them apart, and the harm."""
     judged = [("simulated", found["auc"])]
     judged += [(f"person {k + 1}", value) for k, value in enumerate(found.get("person", ()))]
     judged += [(f"baseline: {name}", value) for name, value in found.get("baselines", {}).items()]
@@ -270,7 +270,7 @@ def error_rate(clean: Sequence[str], noisy: Sequence[str]) -> float:
 def drops(
     system: System, clean: Aligned, people: Sequence[Aligned], simulated: Sequence[Aligned]
 ) -> list[dict[str, Any]]:
-    """The measure_harm to one system, for all examples and for each label, as plain numbers in per cent."""
+    """The harm to one system, for all examples and for each label, as plain numbers in per cent."""
     found = measure_harm(open_asker(system), Files(clean, people, simulated))
     return [
         {"label": row["label"], "n": row["n"]}
