@@ -162,15 +162,7 @@ class Thesaurus:
     ) -> InflectedSynonyms | None:
         """What may stand for a word with this tag, before a particle or before a word such as *me*."""
         kind, lemma = KIND_OF[tag], forms().lemma(word, tag)
-        # The entry for this form of the word as it stands, or for its lemma, whose candidates must be inflected.
-        # Before a particle, as in *turn on*, other verbs do than elsewhere, or none; before *me*, too.
-        inflect, entry = True, self._entry(lemma + "~", kind) if particle else None
-        if not particle:
-            entry = self._entry(lemma + "^", kind) if kind == "v" and people else None
-            if entry is None and word != lemma:
-                entry = self._entry(word, kind)
-                inflect = entry is None
-            entry = entry or self._entry(lemma, kind)
+        entry, inflect = self._found(word, lemma, kind, particle, people)
         if entry is None:
             return None
         after = next(iter(OF_PEOPLE)) if people else ""
@@ -187,6 +179,19 @@ class Thesaurus:
                 fine = not vague(lemma, lemma_of(candidate, tag), after)
             said.append(form if fine else None)
         return InflectedSynonyms(entry, said) if any(said) else None
+
+    def _found(self, word: str, lemma: str, kind: str, particle: bool, people: bool) -> tuple[Synonyms | None, bool]:
+        """The entry for this form of the word as it stands, or for its lemma, whose candidates must be inflected.
+
+        Before a particle, as in *turn on*, other verbs do than elsewhere, or none; before *me*, too.
+        """
+        if particle:
+            return self._entry(lemma + "~", kind), True
+        if kind == "v" and people and (entry := self._entry(lemma + "^", kind)):
+            return entry, True
+        if word != lemma and (entry := self._entry(word, kind)):
+            return entry, False
+        return self._entry(lemma, kind), True
 
     def _read(self, lemma: str, kind: str) -> Synonyms | None:
         line = self._lines.get((lemma, kind))
