@@ -137,7 +137,10 @@ def test_labels_that_do_not_fit_are_counted(tmp_path: Path) -> None:
 def test_what_atis_and_snips_say() -> None:
     """The two words that made most of the false labels, and that the guard leaves nearly all utterances a variant."""
     atis = LabelGuard.learn(read_examples(SLU / "atis/train", ReadOptions(task="slu")), "slu")
-    assert atis._against_class("plane", "atis_flight") is not None
+    flight = Example(0, "1", {"text": "jet"}, {"intent": "atis_flight", "slots": ["O"]})
+    found = atis.objection(flight, {"text": "plane"}, flight.gold, rewords=True)
+    assert found is not None
+    assert "training examples are" in found.reason
     assert atis._against_tag(["now"], 0, "O", False) is None
     snips = LabelGuard.learn(read_examples(SLU / "snips/train", ReadOptions(task="slu")), "slu")
     assert snips._against_tag(["now"], 0, "O", False) is not None

@@ -94,11 +94,7 @@ class Lexicon:
 
     def __iter__(self) -> Iterator[str]:
         """All readings, in order."""
-        return (reading for syllable in self._heads for reading in self.readings(syllable))
-
-    def readings(self, syllable: str) -> list[str]:
-        """The readings that begin with a syllable, in order."""
-        return [_joined(syllable, rest) for rest in self.rows(syllable)]
+        return (_joined(syllable, rest) for syllable in self._heads for rest in self.rows(syllable))
 
     @cached_property
     def frequency(self) -> dict[str, float]:

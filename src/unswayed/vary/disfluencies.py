@@ -77,7 +77,13 @@ def find_repair(clean: tuple[Word, ...], said: tuple[Word, ...]) -> Repair | Non
         return None
     start, _ = common_ends(before, after)
     if before[start:] != after[start + size :]:
-        return _find_late(before, after, start)
+        # *What are cells unable to secrete, sorry, bacteria*: the right phrase at the end, the wrong one in its place.
+        for length in range(1, min(_MAX_LATE, len(before) - start)):
+            rest, last = before[start + length :], len(after) - length
+            for at in range(start + 1, last - len(rest)) if after[last:] == before[start : start + length] else ():
+                if after[at : at + len(rest)] == rest and cue_in(after[at + len(rest) : last]) == 0:
+                    return Repair("late", start, at - start, at + len(rest), last)
+        return None
     places = [start]
     while places[-1] and after[places[-1] - 1] == after[places[-1] - 1 + size]:
         places.append(places[-1] - 1)  # the same text can be read with the repair one word earlier
@@ -107,19 +113,6 @@ def cue_in(words: list[str]) -> int | None:
     for k in range(i, len(words)):
         if words[k] in _STARTS or tuple(words[k : k + 2]) in _STARTING_PAIRS:
             return k
-    return None
-
-
-def _find_late(before: list[str], after: list[str], start: int) -> Repair | None:
-    """*What are cells unable to secrete, sorry, bacteria*: the right phrase at the end, the wrong one in its place."""
-    for length in range(1, min(_MAX_LATE, len(before) - start)):
-        if after[-length:] != before[start : start + length]:
-            continue
-        rest = before[start + length :]
-        for at in range(start + 1, len(after) - length - len(rest)):
-            cue = after[at + len(rest) : len(after) - length]
-            if after[at : at + len(rest)] == rest and cue_in(cue) == 0:
-                return Repair("late", start, at - start, at + len(rest), len(after) - length)
     return None
 
 
@@ -174,19 +167,16 @@ def phrases(text: str) -> tuple[Phrase, ...]:
     words = tagged(text) if len(text) <= LONGEST else ()
     whole, found, i = Sentence(text, words), list[Phrase](), 0
 
-    def joined(k: int) -> bool:
-        return k < len(words) and whole.gap(k) == " "
-
     def add(kind: str, end: int) -> None:
         found.append(Phrase(kind, i, end, whole.said(i, end), whole.word_at(i - 1)))
 
     while i < len(words):
         tag, end = words[i].tag, i + 1
         if tag == "NNP":
-            while joined(end) and end - i < _MAX_NAME:
+            while whole.after_space(end) and end - i < _MAX_NAME:
                 if words[end].tag == "NNP":
                     end += 1
-                elif words[end].lower in _LINKS and joined(end + 1) and words[end + 1].tag == "NNP":
+                elif words[end].lower in _LINKS and whole.after_space(end + 1) and words[end + 1].tag == "NNP":
                     end += 2
                 else:
                     break
@@ -195,7 +185,7 @@ def phrases(text: str) -> tuple[Phrase, ...]:
             add("number", end)
         elif tag in _ADJECTIVES or tag in _NOUNS:
             after = end
-            while joined(after) and (words[after].tag in _NOUNS or words[after].tag in _ADJECTIVES):
+            while whole.after_space(after) and (words[after].tag in _NOUNS or words[after].tag in _ADJECTIVES):
                 after += 1
                 end = after if words[after - 1].tag in _NOUNS else end  # adjectives behind the last noun don't belong
             if end > i + 1 and tag in _ADJECTIVES:

@@ -185,10 +185,28 @@ class Varier:
 
         They are `Variants`, which have them as columns, where each example has one text and nearly all have one edit.
         """
-        block = self._block(examples)
-        return self._vary_by_each(block) if self.variation.set == "each" else self._vary_at_random(block)
-
-    def _vary_by_each(self, block: Block) -> tuple[Sequence[Variant], Counter[str]]:
+        # The texts that are varied are the same for every operator and draw.
+        every, whose = self._chosen, examples
+        ends: Sequence[int] = range(1, len(examples) + 1)  # as where each has one text
+        if len(every) == 1:
+            fields = list(every) * len(examples)
+        else:
+            chosen = [every or self.task.texts(e.inputs) for e in examples]
+            fields = list(chain.from_iterable(chosen))
+            if set(map(len, chosen)) != {1}:
+                ends = list(accumulate(map(len, chosen)))
+                whose = [e for e, its in zip(examples, chosen, strict=True) for _ in its]
+        aligned = self.task if self._aligned else None
+        language = [self._language(e) for e in whose] if self._mixed else self.variation.language
+        try:
+            block = Block(examples, Texts(whose, fields, aligned, language), ends)
+        except KeyError:
+            example, field = next((e, f) for e, f in zip(whose, fields, strict=True) if f not in e.inputs)
+            has = ", ".join(example.inputs)
+            what = f"Example {example.id!r} (row {example.row}) has no input {field!r}; it has {has}."
+            raise UsageError(what) from None
+        if self.variation.set == "random":
+            return self._vary_at_random(block)
         columns: list[_Column] = []
         unchanged: Counter[str] = Counter()
         for k, operator in enumerate(self.operators):
@@ -236,7 +254,11 @@ class Varier:
         made: list[Variant | None] = [None] * len(examples)
         if isinstance(operator, PromptOperator):
             for i in at:
-                made[i] = self._rewrite(operator, self.seeds[k], draw, examples[i])
+                # Of every so many draws, each example takes one at random.
+                example, every, seeds = examples[i], operator.prompts, self.seeds[k]
+                if every == 1 or seeds.stream(example.id, draw // every, "share").below(every) == draw % every:
+                    new = operator.rewrite(example, self._language(example), seeds.stream(example.id, draw))
+                    made[i] = new and Variant(example.row, example.id, *_maker(operator, draw), *new)
             return made
         guard = self.variation.guard if operator.meaning == "same" else None
         if guard is None and len(at) == len(examples):
@@ -295,14 +317,6 @@ class Varier:
 
         return VariantColumn(_maker(operator, draw), examples, fields, afters, golds, notes)
 
-    def _rewrite(self, operator: PromptOperator, seeds: Seeds, draw: int, example: Example) -> Variant | None:
-        # A prompt that is asked of a share of the examples: of every so many draws, each example takes one at random.
-        every = operator.prompts
-        if every > 1 and seeds.stream(example.id, draw // every, "share").below(every) != draw % every:
-            return None
-        made = operator.rewrite(example, self._language(example), seeds.stream(example.id, draw))
-        return None if made is None else Variant(example.row, example.id, *_maker(operator, draw), *made)
-
     def _variant(
         self, operator: Operator, draw: int, example: Example, fields: Sequence[str], changes: Sequence[Change | None]
     ) -> Variant | None:
@@ -341,28 +355,6 @@ class Varier:
     def _knows(self, k: int, example: Example) -> bool:
         """Can this operator vary the example? In a mixed file, some rows are in languages that it does not know."""
         return not self._mixed or knows(self.operators[k].languages, self._language(example))
-
-    def _block(self, examples: Sequence[Example]) -> Block:
-        """The examples with the texts that are varied, which are the same for every operator and draw."""
-        every, whose = self._chosen, examples
-        ends: Sequence[int] = range(1, len(examples) + 1)  # as where each has one text
-        if len(every) == 1:
-            fields = list(every) * len(examples)
-        else:
-            chosen = [every or self.task.texts(e.inputs) for e in examples]
-            fields = list(chain.from_iterable(chosen))
-            if set(map(len, chosen)) != {1}:
-                ends = list(accumulate(map(len, chosen)))
-                whose = [e for e, its in zip(examples, chosen, strict=True) for _ in its]
-        aligned = self.task if self._aligned else None
-        language = [self._language(e) for e in whose] if self._mixed else self.variation.language
-        try:
-            return Block(examples, Texts(whose, fields, aligned, language), ends)
-        except KeyError:
-            example, field = next((e, f) for e, f in zip(whose, fields, strict=True) if f not in e.inputs)
-            has = ", ".join(example.inputs)
-            what = f"Example {example.id!r} (row {example.row}) has no input {field!r}; it has {has}."
-            raise UsageError(what) from None
 
 
 def _maker(operator: Operator, draw: int) -> Maker:

@@ -117,36 +117,27 @@ class LabelGuard(msgspec.Struct, frozen=True):
             for at in _new(before, after):
                 found = None
                 if rewords and aligned is not None and aligned[at] != "O":
-                    found = self._against_value(after, aligned, at)
-                elif rewords and label is not None:
-                    found = self._against_class(after[at], label)
+                    # A value of a type that is not of names must be one that training has.
+                    kind = aligned[at][2:]
+                    first = last = at
+                    while aligned[first].startswith("I-") and first and aligned[first - 1][2:] == kind:
+                        first -= 1
+                    while last + 1 < len(aligned) and aligned[last + 1] == f"I-{kind}":
+                        last += 1
+                    if " ".join(after[first : last + 1]) not in self.closed.get(kind, ()):
+                        found = f"{kind} has names, or no such value in training"
+                elif rewords and label in self.labels and (seen := self.words.get(_stem(after[at]))) is not None:
+                    under = {name: (seen.get(name, 0) + 0.5) / (count + 1) for name, count in self.labels.items()}
+                    most, count = max(seen, key=lambda name: (under[name], name)), sum(seen.values())
+                    if seen[most] >= _MOSTLY * count and under[most] > _TIMES * under[label]:
+                        found = (
+                            f"{seen[most]} of its {count} training examples are {most}, {seen.get(label, 0)} {label}"
+                        )
                 if not found and aligned is not None:
                     found = self._against_tag(after, at, aligned[at], rewords)
                 if found:
                     return Objection(after[at], found)
         return None
-
-    def _against_class(self, word: str, label: str) -> str | None:
-        seen = self.words.get(_stem(word))
-        if seen is None or label not in self.labels:
-            return None
-        under = {name: (seen.get(name, 0) + 0.5) / (count + 1) for name, count in self.labels.items()}
-        most = max(seen, key=lambda name: (under[name], name))
-        if seen[most] < _MOSTLY * sum(seen.values()) or under[most] <= _TIMES * under[label]:
-            return None
-        return f"{seen[most]} of its {sum(seen.values())} training examples are {most}, {seen.get(label, 0)} {label}"
-
-    def _against_value(self, words: Sequence[str], tags: Sequence[str], at: int) -> str | None:
-        """A value of a type that is not of names must be one that training has."""
-        kind = tags[at][2:]
-        first = last = at
-        while tags[first].startswith("I-") and first and tags[first - 1][2:] == kind:
-            first -= 1
-        while last + 1 < len(tags) and tags[last + 1] == f"I-{kind}":
-            last += 1
-        if " ".join(words[first : last + 1]) in self.closed.get(kind, ()):
-            return None
-        return f"{kind} has names, or no such value in training"
 
     def _against_tag(self, words: Sequence[str], at: int, tag: str, rewords: bool) -> str | None:
         gold, word = tag if tag == "O" else tag[2:], _stem(words[at])

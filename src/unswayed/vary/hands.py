@@ -112,7 +112,25 @@ class Hands:
 
     def type(self, text: str, rng: Stream, who: Stream | None = None) -> list[Edit]:
         """The edits that slips make to a text; none if it is typed right. `who` is the stream of a lasting person."""
-        chances = self._texts.get(text) or self._chances_of(text)
+        chances = self._texts.get(text)
+        if chances is None:  # kept, because every draw types it
+            tokens = text.split(" ")
+            known, learn = self._known, self._learn
+            words = [known.get(token) or learn(token) for token in tokens]
+            total = summed([word[0] for word in words]) + self._space.total * (len(words) - 1) + self._end
+            last, end = len(text) - 1, text[-1:] in ENDS
+            spots = [
+                (number, sum(map(len, tokens[:k])) + k + at, weight)
+                for k, word in enumerate(words)
+                if word[2]
+                for number, at, weight in word[2]
+            ]
+            spots = [spot for spot in spots if not (spot[0] == 1 and not spot[1]) and not (end and spot[1] == last)]
+            chances = TextChances(tokens, words, total, spots, [], [])
+            if len(text) <= _MAX_CHARACTERS:
+                if len(self._texts) >= _MAX_TEXTS:
+                    self._texts.clear()
+                self._texts[text] = chances
         bits = rng.bits()
         person = self._people[0] if len(self._people) == 1 else (who or rng.moment("person")).choice(self._people)
         haste = self.profile.haste
@@ -137,27 +155,6 @@ class Hands:
             if not apart or edit.start >= apart[-1].end:
                 apart.append(edit)
         return apart
-
-    def _chances_of(self, text: str) -> TextChances:
-        """What may happen to a text; kept, because every draw types it."""
-        tokens = text.split(" ")
-        known, learn = self._known, self._learn
-        words = [known.get(token) or learn(token) for token in tokens]
-        total = summed([word[0] for word in words]) + self._space.total * (len(words) - 1) + self._end
-        last, end = len(text) - 1, text[-1:] in ENDS
-        spots = [
-            (number, sum(map(len, tokens[:k])) + k + at, weight)
-            for k, word in enumerate(words)
-            if word[2]
-            for number, at, weight in word[2]
-        ]
-        spots = [spot for spot in spots if not (spot[0] == 1 and not spot[1]) and not (end and spot[1] == last)]
-        made = TextChances(tokens, words, total, spots, [], [])
-        if len(text) <= _MAX_CHARACTERS:
-            if len(self._texts) >= _MAX_TEXTS:
-                self._texts.clear()
-            self._texts[text] = made
-        return made
 
     def _learn(self, token: str) -> WordChances:
         if len(self._known) > _MAX_WORDS:
@@ -220,12 +217,23 @@ class Hands:
             k = bisect(sums, point)
             gap += self._gaps[rng.bits() >> 52]
             if k >= len(words):
-                edits += self._keys.add_mark(text, rng)
+                choices = self.profile.choices.get("mark_end")  # a stray mark beside the last character
+                at = len(text) - rng.below(2) if text and not text[-1].isalnum() else len(text)
+                edits += [Edit(at, at, draw_key(choices, rng))] if choices else []
                 continue
             inside = point - (sums[k] - words[k].total - space)
-            if inside >= words[k].total:
-                kind = self._space.at(inside - words[k].total)
-                edits += self._keys.slip_on_space(text, starts[k + 1] - 1, kind, rng) if k + 1 < len(words) else []
+            if inside >= words[k].total:  # the space is lost, typed twice, or a letter too early or too late
+                kind, at = self._space.at(inside - words[k].total), starts[k + 1] - 1
+                if k + 1 == len(words):
+                    continue
+                if kind == "space_lost":
+                    edits.append(Edit(at, at + 1, ""))
+                elif kind == "space_twice":
+                    edits.append(Edit(at, at, " "))
+                elif rng.below(2) and at + 1 < len(text):
+                    edits.append(Edit(at, at + 2, text[at + 1] + " "))
+                elif at:
+                    edits.append(Edit(at - 1, at + 1, " " + text[at - 1]))
             elif inside < self._whole.total:
                 edits += self._keys.slip_on_word(text, starts[k], tokens, k, self._whole.at(inside), rng)
             else:
@@ -349,22 +357,6 @@ class Keys:
                 return mirrored
         new = rng.choice(token).lower()
         return new if new.isalpha() and new not in VOWELS else rng.choice(list(far) or ["t"])
-
-    def slip_on_space(self, text: str, at: int, kind: str, rng: Stream) -> list[Edit]:
-        """The space at a place, lost, typed twice, or a letter too early or too late."""
-        if kind == "space_lost":
-            return [Edit(at, at + 1, "")]
-        if kind == "space_twice":
-            return [Edit(at, at, " ")]
-        if rng.below(2) and at + 1 < len(text):
-            return [Edit(at, at + 2, text[at + 1] + " ")]
-        return [Edit(at - 1, at + 1, " " + text[at - 1])] if at else []
-
-    def add_mark(self, text: str, rng: Stream) -> list[Edit]:
-        """A stray mark beside the last character."""
-        choices = self._choices.get("mark_end")
-        at = len(text) - rng.below(2) if text and not text[-1].isalnum() else len(text)
-        return [Edit(at, at, draw_key(choices, rng))] if choices else []
 
     def lose_or_change(self, text: str, at: int, kind: str, rng: Stream) -> list[Edit]:
         """A capital that is small, or a mark that is left out or another one."""

@@ -42,13 +42,9 @@ def read_profiles(path: Path | str | Traversable, kind: type[T]) -> T:
 
 def near_one(rng: Stream, spread: float) -> float:
     """A factor whose log strays from 0 by about this much."""
-    return exp(spread * normal(rng) - spread**2 / 2)
-
-
-def normal(rng: Stream) -> float:
-    """A standard normal, near enough: the sum of a few uniform ones."""
     a, b, c, d, e, f = rng.randoms(6)  # added in this order, which decides how they are rounded
-    return (a + b + c + d + e + f - 3.0) * 1.4142135623730951
+    normal = (a + b + c + d + e + f - 3.0) * 1.4142135623730951  # near enough: the sum of a few uniform ones
+    return exp(spread * normal - spread**2 / 2)
 
 
 Profile = TypeVar("Profile", "TypistProfile", "SpeakerProfile")
@@ -227,17 +223,16 @@ _RETROFLEX, _N_L, _F_H, _R = "zh/z ch/c sh/s", "n/l", "f/h", "r/l r/"
 _NASAL, _FRONT_NASAL = "an/ang en/eng in/ing ian/iang uan/uang un/ong", "en/eng in/ing"
 
 
-def _mandarin(share: float, tones: float, *pairs: tuple[str, float]) -> Accent:
-    return Accent(pairs, share, tones, 0.8)
-
-
 GROUPS: Mapping[str, Accent] = {
-    "northeastern": _mandarin(0.1, 0.8, (_RETROFLEX, 1.6), (_R, 2.0), (_NASAL, 0.6), (_N_L, 0.3), (_F_H, 0.4)),
-    "jilu": _mandarin(0.2, 1.2, (_RETROFLEX, 0.9), (_NASAL, 0.7), (_N_L, 0.4), (_F_H, 0.5)),
-    "jin": _mandarin(0.1, 1.3, (_RETROFLEX, 1.4), (_NASAL, 2.0), (_N_L, 0.6), (_F_H, 0.6)),
-    "jianghuai": _mandarin(0.1, 1.0, (_RETROFLEX, 1.4), (_NASAL, 1.6), (_N_L, 2.0), (_F_H, 0.6), (_R, 1.5)),
-    "southwestern": _mandarin(0.3, 1.1, (_RETROFLEX, 1.6), (_FRONT_NASAL, 1.8), (_N_L, 2.0), (_F_H, 1.3)),
-    "xiang": _mandarin(0.2, 1.3, (_RETROFLEX, 1.5), (_NASAL, 1.6), (_N_L, 1.8), (_F_H, 2.2)),
+    name: Accent(pairs, share, tones, 0.8)
+    for name, share, tones, pairs in (
+        ("northeastern", 0.1, 0.8, ((_RETROFLEX, 1.6), (_R, 2.0), (_NASAL, 0.6), (_N_L, 0.3), (_F_H, 0.4))),
+        ("jilu", 0.2, 1.2, ((_RETROFLEX, 0.9), (_NASAL, 0.7), (_N_L, 0.4), (_F_H, 0.5))),
+        ("jin", 0.1, 1.3, ((_RETROFLEX, 1.4), (_NASAL, 2.0), (_N_L, 0.6), (_F_H, 0.6))),
+        ("jianghuai", 0.1, 1.0, ((_RETROFLEX, 1.4), (_NASAL, 1.6), (_N_L, 2.0), (_F_H, 0.6), (_R, 1.5))),
+        ("southwestern", 0.3, 1.1, ((_RETROFLEX, 1.6), (_FRONT_NASAL, 1.8), (_N_L, 2.0), (_F_H, 1.3))),
+        ("xiang", 0.2, 1.3, ((_RETROFLEX, 1.5), (_NASAL, 1.6), (_N_L, 1.8), (_F_H, 2.2))),
+    )
 }
 
 

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from textwrap import wrap
 from typing import Any
@@ -151,16 +151,13 @@ def tell(presets: Iterable[Preset], language: str, task: str) -> None:
         print("\n".join(described(preset, language, task)), file=sys.stderr)
 
 
-def described(preset: Preset, language: str, task: str, width: int = WIDTH) -> list[str]:
+def described(preset: Preset, language: str, task: str) -> list[str]:
     """What a preset means and what it leaves out, in lines for people."""
     lines = [f"{preset.name} (language {language}, task {task}): {', '.join(preset.operators)}."]
     if preset.left_out:
         lines.append(f"  Left out of {preset.name}: {_reasons(preset)}.")
-    lead = "  "
-    return [
-        part for line in lines
-        for part in wrap(line, width, subsequent_indent=lead * 2, break_long_words=False, break_on_hyphens=False)
-    ]  # fmt: skip
+    wrapped = partial(wrap, width=WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return [part for line in lines for part in wrapped(line)]
 
 
 def _reasons(preset: Preset) -> str:

@@ -7,7 +7,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from unswayed.vary.english import Word, tagged, tagger
+from unswayed.base.edits import Edit
+from unswayed.vary.english import Word, forms, tagged, tagger
+from unswayed.vary.words import cased
 
 _CLOSING = re.compile(r"[.?!;\n]")
 LONGEST = 20_000  # characters of a text that are looked at
@@ -76,6 +78,41 @@ class Sentence:
         """Does the word follow the one before it with no mark between? The dot of *Mr.* is none."""
         gap = self.gap(i)
         return gap == " " or (gap == ". " and self.words[i - 1].lower in _ABBREVIATED)
+
+    def after_space(self, i: int) -> bool:
+        """Does a word follow the one before it with only a space between?"""
+        return 0 < i < len(self.words) and self.gap(i) == " "
+
+    def followed_by(self, i: int, tags: tuple[str, ...]) -> bool:
+        """Does a word with one of these tags follow, with only a space between?"""
+        return self.tag_at(i + 1) in tags and self.after_space(i + 1)
+
+    @property
+    def is_question(self) -> bool:
+        """Does a question mark close the sentence?"""
+        return self.text[self.end :].lstrip().startswith("?")
+
+    @property
+    def apostrophe(self) -> str:
+        """The apostrophe that the text has."""
+        return "’" if "’" in self.text else "'"
+
+    def lemma_of(self, i: int) -> str:
+        """A verb's base form."""
+        word = self.words[i]
+        return {"has": "have", "does": "do"}.get(word.lower) or forms().lemma(word.lower, word.tag)
+
+    def replace_word(self, i: int, new: str) -> Edit:
+        """A word by another, with its capital."""
+        word = self.words[i]
+        return Edit(word.start, word.end, cased(new, self.text[word.start : word.end]))
+
+    def drop_word(self, i: int) -> Edit:
+        """A word left out with the space after it; what then begins the sentence gets the capital."""
+        first, after = self.words[i], self.words[i + 1]
+        if i == 0 and self.text[first.start].isupper():
+            return Edit(first.start, after.start + 1, self.text[after.start].upper())
+        return Edit(first.start, after.start, "")
 
     def noun_phrase(self, i: int, of: bool = True) -> int | None:
         """Where the noun phrase that begins at a word ends, with *of …* after it; None if none begins there."""

@@ -266,25 +266,21 @@ def profiles(name: str) -> Profiles:
     shipped = files("unswayed.vary.keyboard") / "data" / f"typing_{name}.json"
     found = read_profiles(shipped if name in SHIPPED else Path(name), Profiles)
     for mode, profile in found.modes.items():
-        _check(profile, mode, name)
+        sizes = {"lengths": (4, len(profile.lengths)), "frequencies": (5, len(profile.frequencies))}
+        sizes |= {f"places of {kind}": (3, len(weights)) for kind, weights in profile.places.items()}
+        sizes |= {f"people[{k}]": (1 + len(STYLES), len(row)) for k, row in enumerate(profile.people)}
+        wrong = [f"{what} has {n} numbers, not {size}" for what, (size, n) in sizes.items() if n != size]
+        if not profile.haste:
+            wrong.append("haste is empty")
+        shares = [*profile.rates.values(), profile.burst, profile.noticed]
+        numbers = [*shares, *profile.lengths, *profile.frequencies, *profile.haste]
+        tables = [*profile.letters.values(), *profile.choices.values()]
+        for weights in (*map(dict.values, tables), *profile.places.values(), *profile.people):
+            numbers += weights
+        if not all(0 <= number < 1e6 for number in numbers):
+            wrong.append("a number is negative or too large")
+        if not all(0 <= share <= 1 for share in shares):
+            wrong.append("a chance is above 1")
+        if wrong:
+            raise DataError(f"this is not a profile of typists: in {mode}, {wrong[0]}.", name)
     return found
-
-
-def _check(profile: SlipProfile, mode: str, path: str) -> None:
-    sizes = {"lengths": (4, len(profile.lengths)), "frequencies": (5, len(profile.frequencies))}
-    sizes |= {f"places of {kind}": (3, len(weights)) for kind, weights in profile.places.items()}
-    sizes |= {f"people[{k}]": (1 + len(STYLES), len(row)) for k, row in enumerate(profile.people)}
-    wrong = [f"{name} has {n} numbers, not {size}" for name, (size, n) in sizes.items() if n != size]
-    if not profile.haste:
-        wrong.append("haste is empty")
-    shares = [*profile.rates.values(), profile.burst, profile.noticed]
-    numbers = [*shares, *profile.lengths, *profile.frequencies, *profile.haste]
-    tables = [*profile.letters.values(), *profile.choices.values()]
-    for weights in (*map(dict.values, tables), *profile.places.values(), *profile.people):
-        numbers += weights
-    if not all(0 <= number < 1e6 for number in numbers):
-        wrong.append("a number is negative or too large")
-    if not all(0 <= share <= 1 for share in shares):
-        wrong.append("a chance is above 1")
-    if wrong:
-        raise DataError(f"this is not a profile of typists: in {mode}, {wrong[0]}.", path)

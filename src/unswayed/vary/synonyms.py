@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple
 
@@ -68,8 +68,9 @@ class SynonymOperator(Operator):
             places, classes = places[free], classes[free]
         tried = order_at_random(places, table.texts[places], classes, len(self.kinds), streams)
         if self._model is None:
-            search = _Search(table, tried, texts, len(self.kinds), self.strict, min(self.top, MAX_FITTING))
-            found = _ask_in_turn(len(texts), search.trials, search.answer)
+            search = _Search(table, tried, texts, len(self.kinds), self.strict)
+            answer = partial(_answers, table, strict=self.strict, most=min(self.top, MAX_FITTING))
+            found = _ask_in_turn(len(texts), search.trials, answer)
         else:
             found = _ask_in_turn(len(texts), partial(self._trials, table, tried), self._ask_model)
         made = []
@@ -143,35 +144,32 @@ def order_at_random(places: Numbers, texts: Numbers, classes: Numbers, mixed: in
     used = mixed + np.cumsum(sizes, 1) - sizes  # numbers, before it is a class's turn
     used[:, mixed] += 1
     order = np.argsort(texts * count + turns[texts, classes], kind="stable")
-    _shuffle_groups(order, sizes.ravel(), (starts[:, None] + used).ravel(), numbers)
-    return TrialOrder(places[order], texts[order], classes[order], numbers[starts + last].tolist())
-
-
-def _shuffle_groups(items: Numbers, sizes: Numbers, used: Numbers, numbers: Any) -> None:
-    """Shuffles groups of items, of these sizes and one after the other, each with the numbers from this place on."""
-    starts = np.cumsum(sizes) - sizes
-    groups, n = np.flatnonzero(sizes > 1), 0
+    # Shuffles groups of these sizes, one after the other, each with the numbers from its place on.
+    used, lengths = (starts[:, None] + used).ravel(), sizes.ravel()
+    begins = np.cumsum(lengths) - lengths
+    groups, n = np.flatnonzero(lengths > 1), 0
     while len(groups) > _MIN_GROUPS:
-        one = starts[groups] + n
-        other = one + below(numbers[used[groups] + n], (sizes[groups] - n).astype(np.uint64)).astype(np.intp)
-        items[one], items[other] = items[other], items[one]
+        one = begins[groups] + n
+        other = one + below(numbers[used[groups] + n], (lengths[groups] - n).astype(np.uint64)).astype(np.intp)
+        order[one], order[other] = order[other], order[one]
         n += 1
-        groups = groups[sizes[groups] > n + 1]
+        groups = groups[lengths[groups] > n + 1]
     for group in groups.tolist():
-        start, end = int(starts[group]), int(starts[group] + sizes[group])
-        its = items[start:end].tolist()
+        start, end = int(begins[group]), int(begins[group] + lengths[group])
+        its = order[start:end].tolist()
         for i, number in enumerate(numbers[used[group] + n : used[group] + len(its) - 1].tolist(), n):
             j = i + (number * (len(its) - i) >> 64)
             its[i], its[j] = its[j], its[i]
-        items[start:end] = its
+        order[start:end] = its
+    return TrialOrder(places[order], texts[order], classes[order], numbers[starts + last].tolist())
 
 
 class _Search:
     """Asks the thesaurus about words in the order in which they are tried."""
 
-    def __init__(self, table: WordTable, tried: TrialOrder, texts: Texts, last: int, strict: bool, most: int) -> None:
-        """`last` is the class of words that is tried where no other word will do; `most` candidates are wanted."""
-        self._table, self._texts, self._strict, self._most = table, texts, strict, most
+    def __init__(self, table: WordTable, tried: TrialOrder, texts: Texts, last: int, strict: bool) -> None:
+        """`last` is the class of words that is tried where no other word will do."""
+        self._table, self._texts, self._strict = table, texts, strict
         places = WordPlaces(table, tried.places, tried.texts)
         kept = np.flatnonzero(~(places.unfit(strict) | places.spared(strict)))
         self._places, self._before, self._after, self._codes = places.columns(kept)
@@ -200,9 +198,6 @@ class _Search:
                 candidates = self._candidates(self._spot(k, SURE if self._strict else 0))
                 if candidates is not None:
                     yield _Trial(n, self._places[k], candidates)
-
-    def answer(self, trials: Sequence[_Trial]) -> list[list[str]]:
-        return _answers(self._table, trials, self._strict, self._most)
 
     def _titled(self, n: int, k: int) -> bool:
         """Does a word stand in a labelled value of several words, which may be a name or a title?"""
@@ -265,6 +260,7 @@ def rank_synonyms(asked: Sequence[Asked], most: int = MAX_FITTING) -> list[list[
 def _replace_words(table: WordTable, texts: Sequence[int], places: Sequence[int], news: Sequence[str]) -> SingleEdits:
     """New words for words of texts as columns: most replace one word, few an article with it."""
     count, at = len(table), np.array(places, np.intp)
+    kind_by_tag = [KIND_OF.get(tag, "s") for tag in tagger().names]
     starts, ends, tags = [0] * count, [0] * count, [0] * count
     made: list[str | None] = [None] * count
     others: dict[int, Change] = {}
@@ -278,22 +274,16 @@ def _replace_words(table: WordTable, texts: Sequence[int], places: Sequence[int]
         article = None
         if place > table.first[n] and table.words[place - 1] in _ARTICLES:
             article = int(table.begins[place - 1]), int(table.ends[place - 1])
-        change = _replace_word(table.strings[n], (begins[k], stops[k]), news[k], _kinds_by_tag()[kinds[k]], article)
+        change = _replace_word(table.strings[n], (begins[k], stops[k]), news[k], kind_by_tag[kinds[k]], article)
         made[n] = change.edits[0].new if len(change.edits) == 1 else None
         if len(change.edits) > 1:
             others[n] = change
 
     def notes() -> list[str]:
         each = zip(table.strings, starts, ends, made, tags, strict=True)
-        return ["" if new is None else _note(text[a:b], new, _kinds_by_tag()[tag]) for text, a, b, new, tag in each]
+        return ["" if new is None else _note(text[a:b], new, kind_by_tag[tag]) for text, a, b, new, tag in each]
 
     return SingleEdits(OneEach(starts, ends, made), notes, others)
-
-
-@lru_cache(1)
-def _kinds_by_tag() -> list[str]:
-    """By the number of a tag."""
-    return [KIND_OF.get(tag, "s") for tag in tagger().names]
 
 
 def replacement(asked: Asked, new: str) -> Change:

@@ -139,14 +139,6 @@ class Vocabulary(dict[str, int]):
 _local = threading.local()  # each thread numbers words in its own vocabulary, since two may not do so at once
 
 
-def current_vocabulary() -> Vocabulary:
-    """That of texts that are read now. A full one is given up, but not what was read with it."""
-    vocabulary: Vocabulary | None = getattr(_local, "vocabulary", None)
-    if vocabulary is None or len(vocabulary) > _MAX_KNOWN_WORDS:
-        vocabulary = _local.vocabulary = Vocabulary()
-    return vocabulary
-
-
 class _Stretches(NamedTuple):
     """Stretches of characters, and the numbers of the texts and of the sentences that they are in."""
 
@@ -175,7 +167,7 @@ class WordTable:
         self.plain = _plain_texts(codes, starts, sizes)
         found, whole = _find_words(codes, _find_tokens(codes, starts))
         lowers = joined.lower()
-        if not whole:  # what is outside words becomes spaces
+        if not whole:
             # What is outside words becomes spaces: +1 where a word begins and -1 where one ends sum up to 1 inside
             # words.
             steps = np.zeros(len(codes), np.int8)
@@ -207,7 +199,10 @@ class WordTable:
     def _look_up(self) -> None:
         # Numbers of words are looked up in a dict of Python once for each word; all that follows from a word alone is
         # then a column of the vocabulary, so that a word which comes again costs an index.
-        self.vocabulary = current_vocabulary()
+        vocabulary: Vocabulary | None = getattr(_local, "vocabulary", None)
+        if vocabulary is None or len(vocabulary) > _MAX_KNOWN_WORDS:  # a full one is given up, not what was read
+            vocabulary = _local.vocabulary = Vocabulary()
+        self.vocabulary = vocabulary
         self.numbers: Numbers = np.fromiter(map(self.vocabulary.__getitem__, self.words), np.intp, len(self.words))
         self.classes = self.vocabulary.column(array_tagger().class_of)[self.numbers]
 
@@ -391,7 +386,27 @@ class WordPlaces:
         nothing, places = len(self._table.words), self._places[those]
         before = np.where(self._begins[those], nothing, places - 1)
         after = np.where(self._ends[those], nothing, places + 1)
-        return places.tolist(), before.tolist(), after.tolist(), self._codes()[those].tolist()
+        start, context = array_tagger().tag[START], self._table.context
+        last = np.where(self._places - 2 >= self._first, context[np.maximum(self._places - 2, 0)], start)
+        earlier = np.where(self._places - 3 >= self._first, context[np.maximum(self._places - 3, 0)], start)
+        closed = self._closed
+        flag = self._of("v") & _among("RP")[self._after]
+        if closed.any():
+            last = np.where(closed, self._after, last)
+            earlier = np.where(closed, 0, earlier)
+            between = self._between(self._words(_BETWEEN), self._first, self._places)
+            # Is the noun behind a determiner in the plural: *these movie schedules*, but *this flight*?
+            tags = self._table.tags
+            nouns = _among(*NOUNS)[tags]
+            no_more = _among(*(name for name in array_tagger().names if name[:2] in BEFORE_NO_NOUN))[tags]
+            ends = np.append(np.flatnonzero(nouns | no_more), len(tags))
+            noun = ends[np.searchsorted(ends, self._places + 1)]
+            others = np.append(np.flatnonzero(~nouns), len(tags))
+            head = np.minimum(others[np.searchsorted(others, noun)], self._stop) - 1
+            plural = (head >= noun) & (tags[head] == array_tagger().tag["NNS"])
+            flag |= closed & np.where(_among("DT")[self._tags], plural, between)
+        codes = coded(self._tags, last, earlier, flag.astype(np.intp))
+        return places.tolist(), before.tolist(), after.tolist(), codes[those].tolist()
 
     def unfit(self, strict: bool) -> Flags:
         """Which words have nothing that may stand for them, whatever the thesaurus says? Those of expressions such as
@@ -446,28 +461,3 @@ class WordPlaces:
         # Two searches instead of a loop: the number of finds before the start is less than that before the stop.
         places = np.flatnonzero(found)
         return np.searchsorted(places, start) < np.searchsorted(places, np.maximum(start, stop))
-
-    def _codes(self) -> Numbers:
-        start, context = array_tagger().tag[START], self._table.context
-        last = np.where(self._places - 2 >= self._first, context[np.maximum(self._places - 2, 0)], start)
-        earlier = np.where(self._places - 3 >= self._first, context[np.maximum(self._places - 3, 0)], start)
-        closed = self._closed
-        flag = self._of("v") & _among("RP")[self._after]
-        if closed.any():
-            last = np.where(closed, self._after, last)
-            earlier = np.where(closed, 0, earlier)
-            between = self._between(self._words(_BETWEEN), self._first, self._places)
-            flag |= closed & np.where(_among("DT")[self._tags], self._plural(), between)
-        return coded(self._tags, last, earlier, flag.astype(np.intp))
-
-    def _plural(self) -> Flags:
-        """Is the noun behind a determiner in the plural: *these movie schedules*, but *this flight*?"""
-        tags = self._table.tags
-        nouns = _among(*NOUNS)[tags]
-        no_more = _among(*(name for name in array_tagger().names if name[:2] in BEFORE_NO_NOUN))[tags]
-        ends = np.append(np.flatnonzero(nouns | no_more), len(tags))
-        noun = ends[np.searchsorted(ends, self._places + 1)]
-        others = np.append(np.flatnonzero(~nouns), len(tags))
-        last = np.minimum(others[np.searchsorted(others, noun)], self._stop) - 1
-        found: Flags = (last >= noun) & (tags[last] == array_tagger().tag["NNS"])
-        return found

@@ -81,8 +81,11 @@ def count_transcripts(clean: Sequence[str], heard: Sequence[str]) -> TranscriptC
         counts.right += not spans
         counts.words.update(word.kind for word in words)
         for span in spans:
-            _count_span(counts, span)
             counts.places.update(english.text_place(span.start + k, len(words)) for k in range(len(span.said)))
+            if span.said:
+                _count_span(counts, span)
+            elif len(span.heard) == 1:
+                counts.strays[span.heard[0]] += 1
         _count_writing(counts, before, after, words, pairs, spans)
     return counts
 
@@ -127,10 +130,7 @@ def align_words(
 
 
 def _count_span(counts: TranscriptCounts, span: MisheardSpan) -> None:
-    if not span.said:
-        if len(span.heard) == 1:
-            counts.strays[span.heard[0]] += 1
-        return
+    """Words that were misheard, by class and sound."""
     counts.wrong.update(word.kind for word in span.said)
     counts.lengths[len(span.said)] += 1
     if len(span.said) == 1:
@@ -215,7 +215,39 @@ def _count_writing(
 def fit_listener(clean: Sequence[str], heard: Sequence[str], source: str = "") -> ListenerProfile:
     """The profile of a recogniser that wrote `heard` for `clean`."""
     real = count_transcripts(clean, heard)
-    profile, shape, level = _first_profile(real, source), _SHAPE, _LEVEL
+    often = {word: [pair for pair in news.items() if pair[1] >= _MIN_SWAPS] for word, news in real.swaps.items()}
+    swaps = {word: {new: float(n) for new, n in pairs} for word, pairs in sorted(often.items()) if pairs}
+    alone = {kind: n - real.lost[kind] for kind, n in real.alone.items()}  # misheard alone and not lost, by class
+    common = sum(n for kind, n in alone.items() if kind < 4)
+    other = sum(n for kind, n in alone.items() if 4 <= kind < NUMBER)
+    strays = dict(real.strays.most_common(_MAX_STRAYS)) or {"the": 1}
+    # Shares of what is written for each kind of pause; none for a recogniser that writes hardly any marks.
+    pauses, unmarked = (sum(n[""] if k else n.total() for n in real.marks.values()) for k in (0, 1))
+    marks = {
+        kind: {mark: n / seen.total() for mark, n in sorted(seen.items()) if n > 1} or {"": 1.0}
+        for kind, seen in sorted(real.marks.items())
+    }
+    profile = ListenerProfile(  # rates as counted, before they are corrected
+        source=source,
+        texts=real.texts,
+        misheard=_rates_by_class(real.wrong, real.words),
+        places=[1.0, 1.0, 1.0],
+        lost=_rates_by_class(real.lost, real.alone),
+        spread=_spread_shares(real.lengths),
+        haste=gamma_steps(_SHAPE),
+        levels=[_LEVEL * step for step in gamma_steps(_LEVELS)],
+        each=20.0,
+        heard={change: n / max(1, real.sounds[change.split(">")[0]] or real.sounds.total())
+               for change, n in sorted(real.changes.items()) if n >= 2},
+        swaps=swaps,
+        swapped=min(0.9, sum(sum(news.values()) for news in swaps.values()) / max(1, common)),
+        inflected=min(0.8, real.inflected / max(1, other)),
+        stray=real.strays.total() / max(1, real.words.total()),
+        strays={word: float(n) for word, n in sorted(strays.items())},
+        writes={kind: real.writing.share(kind, 1, 0.2) for kind in sorted(real.writing.places)},
+        marks=marks if pauses - unmarked >= _MARKED * pauses else {},
+    )  # fmt: skip
+    shape, level = _SHAPE, _LEVEL
     for turn in range(_ROUNDS):
         made = count_transcripts(clean, simulate_transcripts(profile, clean, turn))
         rights = [(counts.right + 1) / (counts.texts + 2) for counts in (made, real)]
@@ -239,42 +271,6 @@ def simulate_transcripts(profile: ListenerProfile, clean: Sequence[str], seed: i
     return made
 
 
-def _first_profile(real: TranscriptCounts, source: str) -> ListenerProfile:
-    """Rates as counted, before they are corrected."""
-    often = {word: [pair for pair in news.items() if pair[1] >= _MIN_SWAPS] for word, news in real.swaps.items()}
-    swaps = {word: {new: float(n) for new, n in pairs} for word, pairs in sorted(often.items()) if pairs}
-    alone = {kind: n - real.lost[kind] for kind, n in real.alone.items()}  # misheard alone and not lost, by class
-    common = sum(n for kind, n in alone.items() if kind < 4)
-    other = sum(n for kind, n in alone.items() if 4 <= kind < NUMBER)
-    strays = dict(real.strays.most_common(_MAX_STRAYS)) or {"the": 1}
-    # Shares of what is written for each kind of pause; none for a recogniser that writes hardly any marks.
-    pauses, unmarked = (sum(n[""] if k else n.total() for n in real.marks.values()) for k in (0, 1))
-    marks = {
-        kind: {mark: n / seen.total() for mark, n in sorted(seen.items()) if n > 1} or {"": 1.0}
-        for kind, seen in sorted(real.marks.items())
-    }
-    return ListenerProfile(
-        source=source,
-        texts=real.texts,
-        misheard=_rates_by_class(real.wrong, real.words),
-        places=[1.0, 1.0, 1.0],
-        lost=_rates_by_class(real.lost, real.alone),
-        spread=[_share_longer(real.lengths, size) for size in (1, 2, 3)],
-        haste=gamma_steps(_SHAPE),
-        levels=[_LEVEL * step for step in gamma_steps(_LEVELS)],
-        each=20.0,
-        heard={change: n / max(1, real.sounds[change.split(">")[0]] or real.sounds.total())
-               for change, n in sorted(real.changes.items()) if n >= 2},
-        swaps=swaps,
-        swapped=min(0.9, sum(sum(news.values()) for news in swaps.values()) / max(1, common)),
-        inflected=min(0.8, real.inflected / max(1, other)),
-        stray=real.strays.total() / max(1, real.words.total()),
-        strays={word: float(n) for word, n in sorted(strays.items())},
-        writes={kind: real.writing.share(kind, 1, 0.2) for kind in sorted(real.writing.places)},
-        marks=marks if pauses - unmarked >= _MARKED * pauses else {},
-    )  # fmt: skip
-
-
 def _rates_by_class(part: Counter[int], whole: Counter[int]) -> list[float]:
     """Rates by class, drawn to that of words as common where little was seen."""
     overall = part.total() / max(1, whole.total())
@@ -286,16 +282,17 @@ def _rates_by_class(part: Counter[int], whole: Counter[int]) -> list[float]:
     return found
 
 
-def _share_longer(lengths: Counter[int], size: int) -> float:
-    at_least = sum(n for length, n in lengths.items() if length >= size)
-    return sum(n for length, n in lengths.items() if length > size) / max(1, at_least)
+def _spread_shares(lengths: Counter[int]) -> list[float]:
+    """Of the spans of at least 1, 2 and 3 words, the shares that are longer."""
+    at_least = [sum(n for length, n in lengths.items() if length >= size) for size in (1, 2, 3, 4)]
+    return [longer / max(1, whole) for whole, longer in pairwise(at_least)]
 
 
 def _correct_profile(profile: ListenerProfile, real: TranscriptCounts, made: TranscriptCounts) -> ListenerProfile:
     ratio, both = _bounded_ratio, (real, made)
     wrong = [_rates_by_class(counts.wrong, counts.words) for counts in both]
     lost = [_rates_by_class(counts.lost, counts.alone) for counts in both]
-    spread = [[_share_longer(counts.lengths, k) for k in (1, 2, 3)] for counts in both]
+    spread = [_spread_shares(counts.lengths) for counts in both]
     rates = [[counts.places[k] / max(1, counts.wrong.total()) for k in range(3)] for counts in both]
     places = [profile.places[k] * ratio(rates[0][k], rates[1][k]) for k in range(3)]
     longer = ratio(*(counts.longer / counts.sounds.total() for counts in both))

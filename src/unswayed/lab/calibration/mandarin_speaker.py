@@ -42,8 +42,39 @@ class SpeechCounts(EventCounts):
 
 def fit_speaker(clean: Sequence[str], said: Sequence[str], rounds: int = 4) -> SpeakerProfile:
     """The profile under which a speaker is heard like this."""
-    seen = count_speech(clean, said)
-    profile = _first_profile(seen)
+    seen, rates = count_speech(clean, said), {}
+    for name in ("misheard", "lost"):
+        every = [f"{name}{c}" for c in range(SPOKEN_CLASSES)]
+        mean = sum(seen.seen[key] for key in every) / max(1, sum(seen.places[key] for key in every))
+        rates[name] = [seen.share(key, _WORD_PRIOR, mean) for key in every]
+    totals: Counter[str] = Counter()
+    for (one, _), n in seen.heard.items():
+        totals[one] += n
+    profile = SpeakerProfile(  # as counted, before it is corrected
+        words=[seen.places[f"misheard{c}"] for c in range(SPOKEN_CLASSES)],
+        misheard=rates["misheard"],
+        lost=rates["lost"],
+        spread=seen.share("spread") / 2,
+        gap=seen.share("gap"),
+        shrink=seen.share("shrink", 10, 0.1),
+        grow=seen.share("grow", 10, 0.02),
+        stray=seen.share("stray", 100, 0.002),
+        clause=seen.share("clause", 20, 0.01),
+        same=_SAME,
+        start=1.2,
+        pace=0.5,
+        marks={
+            m: {o: seen.share(f"{o}/{m}", _MARK_PRIOR, p) for o, p in _MARKS.get(m, _MARK).items()}
+            for m in mandarin.MARKS
+        },
+        commas={place: seen.share(f"commas/{place}", 20, 0.02) for place in ("plain", "beside")},
+        end=seen.share("end", 2, 0.95),
+        foreign={"english": seen.share("english", 4, 0.4), "lost": seen.share("foreign_lost", 4, 0.3)},
+        digits=seen.share("digits", 20, 0.05),
+        writes={kind: seen.share(kind, 4, 0.5) for kind in mandarin.WRITINGS},
+        # the chance of each sound, given the one that was said, of all pairs that came up more than once
+        heard={f"{a}>{b}": n / (totals[a] + 5) for (a, b), n in sorted(seen.heard.items()) if n > 1 or a == b},
+    )
     for n in range(rounds):
         speaker, seeds = mandarin.MandarinSpeaker(profile), Seeds(n, "calibrate/speech", 1)
         made = [apply(text, speaker.say(text, seeds.stream(str(i), i % _SELVES))) for i, text in enumerate(clean)]
@@ -79,7 +110,20 @@ def _count_text(seen: SpeechCounts, text: str, after: str) -> int:
     rewritten = {i for start, end, _, _ in writings for i in range(start, end)}
     words = _count_words(seen, [p for p in pieces if not rewritten & set(range(p.start, p.end))], state)
     for start, end, new in found:
-        _count_block(seen, text[start:end], new)
+        old = text[start:end]
+        if not new or not all(map(han, old + new)):
+            continue
+        if not old:
+            seen.seen["stray"] += 1
+            continue
+        if len(old) > 1:
+            seen.add("shrink", len(new) < len(old))
+        seen.add("grow", len(new) > len(old))
+        parts = [[pronounce_word(word) for word in lexicon().segment(said)] for said in (old, new)]
+        if len(old) == len(new) and parts[0] and parts[1] and None not in parts[0] + parts[1]:
+            for a, b in zip(*(chain.from_iterable(filter(None, its)) for its in parts), strict=True):
+                seen.heard[str(a.tone), str(b.tone)] += 1
+                seen.heard.update(zip(split_syllable(a.plain), split_syllable(b.plain), strict=True))
     spoken = max((piece.end for piece in pieces if piece.kind != "mark"), default=0)
     for piece in pieces:
         if piece.kind == "mark" and piece.end < spoken:  # the marks that close a text are another matter
@@ -127,59 +171,6 @@ def _count_words(seen: SpeechCounts, pieces: list[mandarin.SpokenPiece], state: 
         last = now
     seen.places["stray"] += sum(piece.kind == "word" for piece in pieces)
     return wrong
-
-
-def _count_block(seen: SpeechCounts, old: str, new: str) -> None:
-    if not new or not all(map(han, old + new)):
-        return
-    if not old:
-        seen.seen["stray"] += 1
-        return
-    if len(old) > 1:
-        seen.add("shrink", len(new) < len(old))
-    seen.add("grow", len(new) > len(old))
-    if len(old) == len(new):
-        parts = [[pronounce_word(word) for word in lexicon().segment(text)] for text in (old, new)]
-        if parts[0] and parts[1] and None not in parts[0] + parts[1]:
-            for a, b in zip(*(chain.from_iterable(filter(None, its)) for its in parts), strict=True):
-                seen.heard[str(a.tone), str(b.tone)] += 1
-                seen.heard.update(zip(split_syllable(a.plain), split_syllable(b.plain), strict=True))
-
-
-def _first_profile(seen: SpeechCounts) -> SpeakerProfile:
-    rates = {}
-    for name in ("misheard", "lost"):
-        every = [f"{name}{c}" for c in range(SPOKEN_CLASSES)]
-        mean = sum(seen.seen[key] for key in every) / max(1, sum(seen.places[key] for key in every))
-        rates[name] = [seen.share(key, _WORD_PRIOR, mean) for key in every]
-    totals: Counter[str] = Counter()
-    for (one, _), n in seen.heard.items():
-        totals[one] += n
-    return SpeakerProfile(
-        words=[seen.places[f"misheard{c}"] for c in range(SPOKEN_CLASSES)],
-        misheard=rates["misheard"],
-        lost=rates["lost"],
-        spread=seen.share("spread") / 2,
-        gap=seen.share("gap"),
-        shrink=seen.share("shrink", 10, 0.1),
-        grow=seen.share("grow", 10, 0.02),
-        stray=seen.share("stray", 100, 0.002),
-        clause=seen.share("clause", 20, 0.01),
-        same=_SAME,
-        start=1.2,
-        pace=0.5,
-        marks={
-            m: {o: seen.share(f"{o}/{m}", _MARK_PRIOR, p) for o, p in _MARKS.get(m, _MARK).items()}
-            for m in mandarin.MARKS
-        },
-        commas={place: seen.share(f"commas/{place}", 20, 0.02) for place in ("plain", "beside")},
-        end=seen.share("end", 2, 0.95),
-        foreign={"english": seen.share("english", 4, 0.4), "lost": seen.share("foreign_lost", 4, 0.3)},
-        digits=seen.share("digits", 20, 0.05),
-        writes={kind: seen.share(kind, 4, 0.5) for kind in mandarin.WRITINGS},
-        # the chance of each sound, given the one that was said, of all pairs that came up more than once
-        heard={f"{a}>{b}": n / (totals[a] + 5) for (a, b), n in sorted(seen.heard.items()) if n > 1 or a == b},
-    )
 
 
 def _correct_profile(profile: SpeakerProfile, seen: SpeechCounts, made: SpeechCounts) -> SpeakerProfile:

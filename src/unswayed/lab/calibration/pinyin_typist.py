@@ -181,7 +181,51 @@ def fit_pinyin_typist(
         number[name] = max(0, len(set(number.values())) - (2 * rows[name] < SITTING))
     seated = [number[name] for name in named]
     seen = count_slips(clean, typed, engine, seated)
-    profile = _first_profile(seen)
+    words, classes = max(1, sum(seen.words.values())), range(people.TYPED_CLASSES)
+    mean: dict[str, float] = {kind: seen.total(kind) / words for kind in people.WORD_KINDS}
+    shape: dict[str, list[float]] = {}
+    for kind, rate in mean.items():
+        shares = [(seen.slips[kind, c] + _PRIOR * rate) / (seen.words[c] + _PRIOR) for c in classes]
+        shape[kind] = [share / max(rate, 1e-9) for share in shares]
+    characters = [size for s in seen.sittings for size, _ in s.numbers]
+    sizes = {kind: max(1, sum(s.sizes[kind] for s in seen.sittings)) for kind in mean}
+
+    def drawn(here: SittingCounts, name: str) -> float:
+        """A sitting's rate, drawn to the person's by as much as it rests on few words or marks."""
+        part, whole = sum(s.seen[name] for s in seen.sittings), sum(s.places[name] for s in seen.sittings)
+        rate = (part + 0.5) / (whole + 10.0)
+        return min(0.95, (here.seen[name] + _MARKS * rate) / (here.places[name] + _MARKS))
+
+    first = [
+        people.Sitting(
+            rows=here.rows,
+            rates={
+                kind: (here.sizes[kind] * seen.total(kind) / sizes[kind] + _USUAL * rate)
+                / (here.places["added"] + _USUAL)
+                for kind, rate in mean.items()
+            },
+            lost={m: drawn(here, f"mark_lost/{m}") for m in people.TYPED_MARKS},
+            changed={m: drawn(here, f"mark_changed/{m}") for m in people.TYPED_MARKS},
+            added=drawn(here, "added"),
+            cut=drawn(here, "cut"),
+            hasty=0.0,
+        )
+        for here in seen.sittings
+    ]
+    profile = people.TypistProfile(  # as counted, before it is corrected
+        length=sum(characters) / max(1, len(characters)),
+        memory=_MEMORY,
+        words=[seen.words[c] for c in classes],
+        shape=shape,
+        joined={kind: seen.smoothed(f"joined/{kind}") if kind in _GO_ON else 0.0 for kind in mean},
+        others=seen.places["other"],
+        other=(seen.seen["other"] + 1.0) / (seen.places["other"] + 300.0),
+        pace=0.3,
+        whole=seen.smoothed("whole"),
+        first=seen.smoothed("first"),
+        missing=seen.gap,
+        sittings=first,
+    )
     for n in range(rounds):
         selves, seeds = [PinyinTypist(profile, engine) for _ in range(_SELVES)], Seeds(n, "calibrate", 1)
         made = []
@@ -193,53 +237,6 @@ def fit_pinyin_typist(
         again = count_slips(clean, made, engine, seated)
         profile = _correct_profile(profile, seen, again, 1.0 if n < rounds // 2 else _LATE)
     return profile
-
-
-def _first_profile(seen: TypingCounts) -> people.TypistProfile:
-    words, classes = max(1, sum(seen.words.values())), range(people.TYPED_CLASSES)
-    mean: dict[str, float] = {kind: seen.total(kind) / words for kind in people.WORD_KINDS}
-    shape: dict[str, list[float]] = {}
-    for kind, rate in mean.items():
-        drawn = [(seen.slips[kind, c] + _PRIOR * rate) / (seen.words[c] + _PRIOR) for c in classes]
-        shape[kind] = [share / max(rate, 1e-9) for share in drawn]
-    sizes = [size for s in seen.sittings for size, _ in s.numbers]
-    return people.TypistProfile(
-        length=sum(sizes) / max(1, len(sizes)),
-        memory=_MEMORY,
-        words=[seen.words[c] for c in classes],
-        shape=shape,
-        joined={kind: seen.smoothed(f"joined/{kind}") if kind in _GO_ON else 0.0 for kind in mean},
-        others=seen.places["other"],
-        other=(seen.seen["other"] + 1.0) / (seen.places["other"] + 300.0),
-        pace=0.3,
-        whole=seen.smoothed("whole"),
-        first=seen.smoothed("first"),
-        missing=seen.gap,
-        sittings=[_first_sitting(seen, here, mean) for here in seen.sittings],
-    )
-
-
-def _first_sitting(seen: TypingCounts, here: SittingCounts, mean: dict[str, float]) -> people.Sitting:
-    """A sitting's rates, each drawn to the person's by as much as it rests on few words or marks."""
-
-    def drawn(name: str) -> float:
-        part, whole = sum(s.seen[name] for s in seen.sittings), sum(s.places[name] for s in seen.sittings)
-        rate = (part + 0.5) / (whole + 10.0)
-        return min(0.95, (here.seen[name] + _MARKS * rate) / (here.places[name] + _MARKS))
-
-    sizes = {kind: max(1, sum(s.sizes[kind] for s in seen.sittings)) for kind in mean}
-    return people.Sitting(
-        rows=here.rows,
-        rates={
-            kind: (here.sizes[kind] * seen.total(kind) / sizes[kind] + _USUAL * rate) / (here.places["added"] + _USUAL)
-            for kind, rate in mean.items()
-        },
-        lost={m: drawn(f"mark_lost/{m}") for m in people.TYPED_MARKS},
-        changed={m: drawn(f"mark_changed/{m}") for m in people.TYPED_MARKS},
-        added=drawn("added"),
-        cut=drawn("cut"),
-        hasty=0.0,
-    )
 
 
 def _correct_profile(
@@ -266,9 +263,10 @@ def _correct_profile(
     ) -> float:
         return float(min(most, rate * _bounded_ratio(both[0].seen[name] + 1, both[1].seen[name] + 1) ** far))
 
-    def corrected_sitting(sitting: people.Sitting, wanted: SittingCounts, got: SittingCounts) -> people.Sitting:
+    sittings = []
+    for sitting, wanted, got in zip(profile.sittings, seen.sittings, made.sittings, strict=True):
         both, hasty = (wanted, got), (got.unchanged - wanted.unchanged) / (got.unchanged + 0.05)
-        return msgspec.structs.replace(
+        new = msgspec.structs.replace(
             sitting,
             rates={
                 kind: rate * _bounded_ratio(wanted.sizes[kind] + _SMALL, got.sizes[kind] + _SMALL) ** far
@@ -280,7 +278,7 @@ def _correct_profile(
             cut=corrected(sitting.cut, "cut", both),
             hasty=min(0.95, max(0.0, sitting.hasty + far * hasty)),
         )
-
+        sittings.append(new)
     return msgspec.structs.replace(
         profile,
         shape=shape,
@@ -291,7 +289,7 @@ def _correct_profile(
         whole=min(0.95, profile.whole * _bounded_ratio(seen.smoothed("whole"), made.smoothed("whole")) ** far),
         first=min(0.95, profile.first * _bounded_ratio(seen.smoothed("first"), made.smoothed("first")) ** far),
         missing=1 + (profile.missing - 1) * _bounded_ratio(seen.gap - 1, made.gap - 1) ** far,
-        sittings=list(map(corrected_sitting, profile.sittings, seen.sittings, made.sittings)),
+        sittings=sittings,
     )
 
 

@@ -24,7 +24,7 @@ from unswayed.lab.calibration.mandarin_speaker import fit_speaker
 from unswayed.lab.calibration.pinyin_typist import SITTING, fit_pinyin_typist
 from unswayed.lab.calibration.typist import fit_typist
 from unswayed.lab.realism import read_aligned, read_people, read_tsv
-from unswayed.lab.realism.judge import FOLDS, RealismJudge, require_chinese, require_noise
+from unswayed.lab.realism.judge import FOLDS, RealismJudge, require_chinese_noise
 from unswayed.vary import disfluencies as repairs
 from unswayed.vary.english import tagged
 from unswayed.vary.hands import Hands
@@ -61,11 +61,10 @@ def fit_pinyin_typists(
 ) -> tuple[bytes, int]:
     """The file's content, and how many people it holds."""
     before, people = read_people(clean, real, fields)
-    require_chinese(before.texts(), "unswayed calibrate keyboard", "unswayed calibrate typist")
+    require_chinese_noise(before, people, "unswayed calibrate keyboard", "unswayed calibrate typist")
     used = [row for row in range(len(before.rows)) if ROWS[rows](row)]
     found = list(read_profiles(onto, Typists).people) if onto else []
-    for number, person in enumerate(people, 1):
-        require_noise(before.texts(), person.texts(), number)
+    for person in people:
         right, typed = ([list(file.rows[row].values()) for row in used] for file in (before, person))
         found.append(fit_pinyin_typist(right, typed, ime.open_engine(engine), [row // SITTING for row in used]))
     return encode_rounded(Typists(engine, found)), len(found)
@@ -79,9 +78,7 @@ def encode_rounded(profile: Any) -> bytes:
 def fit_mandarin_speakers(clean: str, real: Sequence[str], fields: Sequence[str], rows: str) -> bytes:
     """The file's content: a profile for each file of what was heard."""
     before, people = read_people(clean, real, fields)
-    require_chinese(before.texts(), "unswayed calibrate speech", "unswayed calibrate listener")
-    for number, person in enumerate(people, 1):
-        require_noise(before.texts(), person.texts(), number)
+    require_chinese_noise(before, people, "unswayed calibrate speech", "unswayed calibrate listener")
     texts, *heard = [
         [text for row, texts in enumerate(file.rows) if ROWS[rows](row) for text in texts.values()]
         for file in (before, *people)
@@ -263,7 +260,7 @@ def _word_ranks(language: str) -> Mapping[str, int]:
 
 
 def fit_typist_modes(rows: Sequence[TypedText], board: Layout, language: str, source: str) -> Profiles:
-    """The profiles of a file: `corrected`, and `first_attempts` if keys were logged."""
+    """The profiles of a file: `corrected`, and `uncorrected` if keys were logged."""
     modes = {"corrected": fit_typed_texts(rows, board, language, source)}
     first = first_attempts(rows)
     if first:

@@ -6,7 +6,7 @@ People and their texts differ by gammas of slips, and by habits of capitals and 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
@@ -64,7 +64,21 @@ def fit_people(made: Sequence[TextCounts], rates: Mapping[str, float]) -> tuple[
     rng = np.random.Generator(np.random.PCG64(7))
     factors = rng.gamma(shape + n, 1 / (shape + m))
     kept = np.sort(rng.permutation(len(names))[:_MAX_PEOPLE])
-    columns = [(factors, 1.0), *(_fit_habit(name, made, who, rng) for name in slip_rules.STYLES)]
+    columns = [(factors, 1.0)]
+    for style in slip_rules.STYLES:  # for each person a chance of the habit, drawn from the beta that all texts leave
+        seen = [(here[style], sum(events[f"{style}_{way}"] for way in _WAYS)) for _, here, events in made]
+        n = np.bincount(who, np.array([min(times, most) for most, times in seen], float))
+        m = np.bincount(who, np.array([most for most, _ in seen], float))
+        mean = n.sum() / max(m.sum(), 1.0)
+        if not mean:
+            columns.append((np.zeros(len(n)), 0.0))
+            continue
+        pairs = (m * (m - 1)).sum()
+        both = (n * (n - 1)).sum() / pairs if pairs else mean**2
+        alike = min(max((both - mean**2) / (mean - mean**2), 0.002), 0.95)  # correlation within a person
+        strength = 1 / alike - 1
+        chances = rng.beta(mean * strength + n, (1 - mean) * strength + m - n)
+        columns.append((np.minimum(chances, _MAX_CHANCE), float(mean)))
     scaled = []
     for values, mean in columns:  # those who are kept get the mean of all
         chosen = values[kept]
@@ -72,22 +86,6 @@ def fit_people(made: Sequence[TextCounts], rates: Mapping[str, float]) -> tuple[
         scaled.append(chosen * (mean / found) if found else chosen)
     rows = [[float(f"{value:.3g}") for value in row] for row in np.stack(scaled, axis=1)]
     return _fit_text_shape(counts, expected, scaled[0]), rows
-
-
-def _fit_habit(style: str, made: Sequence[TextCounts], who: Ints, rng: np.random.Generator) -> tuple[Floats, float]:
-    """For each person a chance of the habit, drawn from the beta that all texts and theirs leave; and the mean."""
-    seen = [(here[style], sum(events[f"{style}_{way}"] for way in _WAYS)) for _, here, events in made]
-    done = np.array([min(times, most) for most, times in seen], float)
-    could = np.array([most for most, _ in seen], float)
-    n, m = np.bincount(who, done), np.bincount(who, could)
-    mean = n.sum() / max(m.sum(), 1.0)
-    if not mean:
-        return np.zeros(len(n)), 0.0
-    pairs = (m * (m - 1)).sum()
-    both = (n * (n - 1)).sum() / pairs if pairs else mean**2
-    alike = min(max((both - mean**2) / (mean - mean**2), 0.002), 0.95)  # correlation within a person
-    strength = 1 / alike - 1
-    return np.minimum(rng.beta(mean * strength + n, (1 - mean) * strength + m - n), _MAX_CHANCE), float(mean)
 
 
 def _fit_text_shape(counts: Floats, expected: Floats, people: Floats) -> float:
@@ -125,8 +123,33 @@ def fit_typist(
     if not any(row.slips for row in rows):
         raise UsageError(f"None of {len(rows)} texts has a slip, so there is nothing to fit.")
     profile, shape = _count_profile(rows, board, words, source)
-    for _ in range(_ROUNDS):
-        profile, shape = _check_profile(profile, shape, rows, board, words)
+    seeds, times = Seeds(0, "calibrate/typist", 1), max(1, _TYPED // len(rows))
+    human = Counter(slip.kind for row in rows for slip in row.slips)
+    for _ in range(_ROUNDS):  # until its own typing gives people's counts, real words, and texts without a slip
+        hands = Hands(profile, board, words)
+        made: Counter[str] = Counter()
+        pairs = []
+        for draw in range(times):
+            for i, row in enumerate(rows):
+                if edits := hands.type(row.meant, seeds.stream(str(i), draw)):
+                    one = apply(row.meant, edits).strip()
+                    made.update(slip.kind for slip in slip_rules.slips(row.meant, one, board))
+                    pairs.append((row.meant, one))
+        altered = sum(bool(row.slips) for row in rows) * times / max(len(pairs), 1)
+        shape = min(max(shape * min(max(altered**4, 0.4), 2.5), 0.1), 50.0)
+        rates = {}
+        for kind, rate in profile.rates.items():
+            factor = (human[kind] + 1) / (made[kind] / times + 1)
+            habit = kind.endswith(("_capital", "_lost", "_changed")) and kind not in ("space_lost", "word_lost")
+            rates[kind] = rate if habit else min(rate * min(max(factor, 0.5), 2.0), 1.0)
+        # The share of slips without a word as a result that people put right, from how many of theirs are left.
+        noticed = profile.noticed if words else 0.0
+        if words and (ours := _nonword_odds(pairs, words)):
+            theirs = _nonword_odds([(row.meant, row.typed) for row in rows if row.slips], words)
+            noticed = round(min(max(1 - (1 - noticed) * theirs / ours, 0.0), 0.9), 4)
+        profile = msgspec.structs.replace(
+            profile, rates=round_numbers(rates), noticed=noticed, haste=gamma_steps(shape)
+        )
     return profile
 
 
@@ -152,14 +175,25 @@ def _count_profile(
     for row in rows:
         chances.update(slip_rules.opportunities(row.meant))
         seen.update(c.lower() for c in row.meant if c.isalnum())
-    first = [(row.meant, slip) for row in rows for slip in _first_of_bursts(row)]
+    # All slips, but of slips of letters that follow each other closely in one word, the first.
+    bursts: list[list[slip_rules.KeySlip]] = [[] for _ in rows]
+    for row, firsts in zip(rows, bursts, strict=True):
+        last = -_CLOSE - 1
+        for slip in row.slips:
+            of_letter = slip.kind in slip_rules.LETTER_KINDS
+            if not of_letter or slip.at - last > _CLOSE or " " in row.meant[last : slip.at]:
+                firsts.append(slip)
+            last = slip.at if of_letter else last
+    first = [(row.meant, slip) for row, firsts in zip(rows, bursts, strict=True) for slip in firsts]
     letters = [(text, slip) for text, slip in first if slip.kind in slip_rules.LETTER_KINDS]
     every = sum(slip.kind in slip_rules.LETTER_KINDS for row in rows for slip in row.slips)
     kinds = Counter(slip.kind for _, slip in first)
     rates = {kind: kinds[kind] / chances[per] for kind, per in slip_rules.PER.items() if kinds[kind] and chances[per]}
-    firsts = [Counter(slip.kind for slip in _first_of_bursts(row)) for row in rows]
-    events = [(r.person, slip_rules.opportunities(r.meant), found) for r, found in zip(rows, firsts, strict=True)]
-    shape, people = fit_people(events, rates)
+    each = [
+        (r.person, slip_rules.opportunities(r.meant), Counter(slip.kind for slip in firsts))
+        for r, firsts in zip(rows, bursts, strict=True)
+    ]
+    shape, people = fit_people(each, rates)
     # For each kind, how much likelier each letter is than others, drawn towards 1 where little was seen.
     by_letter: dict[str, dict[str, float]] = {}
     for kind in _BY_LETTER:
@@ -202,18 +236,6 @@ def _count_profile(
     return profile, shape
 
 
-def _first_of_bursts(row: RetypedRow) -> Iterator[slip_rules.KeySlip]:
-    """All slips, but of slips of letters that follow each other closely in one word, the first."""
-    last = -_CLOSE - 1
-    for slip in row.slips:
-        if slip.kind in slip_rules.LETTER_KINDS:
-            close = slip.at - last <= _CLOSE and " " not in row.meant[last : slip.at]
-            last = slip.at
-            if close:
-                continue
-        yield slip
-
-
 def _count_choices(rows: list[RetypedRow], board: Layout, words: Mapping[str, int]) -> Choices:
     """What was chosen in slips of each kind, and how often; of what is rare, nothing."""
     chosen: dict[str, Counter[str]] = defaultdict(Counter)
@@ -247,38 +269,6 @@ def _name_choice(text: str, slip: slip_rules.KeySlip, board: Layout, words: Mapp
         return new.strip().lower() if words.get(new.strip().lower(), FREQUENT) < FREQUENT else ""
     marks = slip.kind.endswith("_changed") or slip.kind in ("mark_added", "mark_end")
     return new if marks and len(new) == 1 and new.isprintable() and not new.isalnum() and new != "\ufffd" else ""
-
-
-def _check_profile(
-    profile: slip_rules.SlipProfile, shape: float, rows: list[RetypedRow], board: Layout, words: Mapping[str, int]
-) -> tuple[slip_rules.SlipProfile, float]:
-    """The profile with rates at which its own typing gives people's counts, real words, and texts without a slip."""
-    hands, seeds = Hands(profile, board, words), Seeds(0, "calibrate/typist", 1)
-    times = max(1, _TYPED // len(rows))
-    made: Counter[str] = Counter()
-    pairs = []
-    for draw in range(times):
-        for i, row in enumerate(rows):
-            edits = hands.type(row.meant, seeds.stream(str(i), draw))
-            if edits:
-                typed = apply(row.meant, edits).strip()
-                made.update(slip.kind for slip in slip_rules.slips(row.meant, typed, board))
-                pairs.append((row.meant, typed))
-    human = Counter(slip.kind for row in rows for slip in row.slips)
-    altered = sum(bool(row.slips) for row in rows) * times / max(len(pairs), 1)
-    shape = min(max(shape * min(max(altered**4, 0.4), 2.5), 0.1), 50.0)
-    rates = {}
-    for kind, rate in profile.rates.items():
-        factor = (human[kind] + 1) / (made[kind] / times + 1)
-        habit = kind.endswith(("_capital", "_lost", "_changed")) and kind not in ("space_lost", "word_lost")
-        rates[kind] = rate if habit else min(rate * min(max(factor, 0.5), 2.0), 1.0)
-    # The share of slips without a word as a result that people put right, from how many of theirs are left.
-    noticed = profile.noticed if words else 0.0
-    if words and (ours := _nonword_odds(pairs, words)):
-        theirs = _nonword_odds([(row.meant, row.typed) for row in rows if row.slips], words)
-        noticed = round(min(max(1 - (1 - noticed) * theirs / ours, 0.0), 0.9), 4)
-    new = msgspec.structs.replace(profile, rates=round_numbers(rates), noticed=noticed, haste=gamma_steps(shape))
-    return new, shape
 
 
 def _nonword_odds(pairs: list[tuple[str, str]], words: Mapping[str, int]) -> float:

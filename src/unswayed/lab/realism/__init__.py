@@ -86,23 +86,37 @@ def read_tsv(path: Path, *needed: str) -> tuple[list[str], list[list[str]]]:
 def read_people(clean: str | None, real: Sequence[str], fields: Sequence[str] = ()) -> tuple[Aligned, list[Aligned]]:
     """The clean texts and each person's. READIN's TSV holds both: columns clean_… and noisy1_…, noisy2_…"""
     if clean is None:
-        return _read_readin(Path(real[0]))
+        path = Path(real[0])
+        header, rows = read_tsv(path)
+        table = [dict(zip(header, cells, strict=True)) for cells in rows]
+        names = [name.removeprefix("clean_") for name in (header if table else ()) if name.startswith("clean_")]
+        whose = sorted({name.split("_")[0] for name in (header if table else ()) if name.startswith("noisy")})
+        if not names or not whose:
+            wanted = f"Name the clean texts with {option('clean')}."
+            raise DataError(f"this is not a TSV with the columns clean_… and noisy1_…. {wanted}", path)
+        absent = next((f"{who}_{name}" for who in whose for name in names if f"{who}_{name}" not in header), None)
+        if absent:
+            raise DataError(f"there is no column {absent!r}.", path, 1)
+        gold = [row.get("label") for row in table]
+        versions = [[{name: row[f"{who}_{name}"] for name in names} for row in table] for who in ("clean", *whose)]
+        before, *typed = (Aligned(version, gold) for version in versions)
+        return before, typed
     first = read_aligned(clean, fields)
     people = [read_aligned(path, fields) for path in real]
     if first.ids and all(person.ids for person in people):
         # The rows that are in all of the files, by id, in the first one's order: not everybody did every row.
         known = set(first.ids)
-        for path, person in zip(real, people, strict=True):
+        for file_of_person, person in zip(real, people, strict=True):
             unknown = next((k for k, name in enumerate(person.ids) if name not in known), None)
             if unknown is not None:
-                raise DataError(f"the id {person.ids[unknown]!r} is not in {clean}.", path, unknown + 1)
+                raise DataError(f"the id {person.ids[unknown]!r} is not in {clean}.", file_of_person, unknown + 1)
         shared = known.intersection(*(person.ids for person in people))
         order = [name for name in first.ids if name in shared]
         first, *people = (file.chosen(order) for file in (first, *people))
-    for path, person in zip(real, people, strict=True):
+    for file_of_person, person in zip(real, people, strict=True):
         if [list(row) for row in person.rows] != [list(row) for row in first.rows]:
             sizes = f"{len(person.rows)} and {len(first.rows)} rows"
-            raise DataError(f"its lines do not align with those of {clean}: {sizes}.", path)
+            raise DataError(f"its lines do not align with those of {clean}: {sizes}.", file_of_person)
     return first, people
 
 
@@ -135,20 +149,3 @@ def read_versions(
         found[path] = [Aligned([rows[k] for k in kept], before.gold, before.ids) for rows in each]
     people, simulations = ([version for path in group for version in found[path]] for group in (real, simulated))
     return before, people, simulations
-
-
-def _read_readin(path: Path) -> tuple[Aligned, list[Aligned]]:
-    header, rows = read_tsv(path)
-    table = [dict(zip(header, cells, strict=True)) for cells in rows]
-    names = [name.removeprefix("clean_") for name in (header if table else ()) if name.startswith("clean_")]
-    people = sorted({name.split("_")[0] for name in (header if table else ()) if name.startswith("noisy")})
-    if not names or not people:
-        wanted = f"Name the clean texts with {option('clean')}."
-        raise DataError(f"this is not a TSV with the columns clean_… and noisy1_…. {wanted}", path)
-    absent = next((f"{who}_{name}" for who in people for name in names if f"{who}_{name}" not in header), None)
-    if absent:
-        raise DataError(f"there is no column {absent!r}.", path, 1)
-    gold = [row.get("label") for row in table]
-    versions = [[{name: row[f"{who}_{name}"] for name in names} for row in table] for who in ("clean", *people)]
-    before, *typed = (Aligned(version, gold) for version in versions)
-    return before, typed

@@ -110,6 +110,8 @@ def built_in_systems(
 
     The retriever looks for the document of each row or, without documents, for the clean text of the row itself.
     """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     labels = Counter(str(g) for g in files.clean.gold if g is not None)
     if documents is None and len(labels) > 1 and min(labels.values()) >= _MIN_LABELLED:
         return {"classifier": (_train_classifier(files.clean, script, seed), files)}
@@ -117,27 +119,20 @@ def built_in_systems(
     places = {text: str(k) for k, text in enumerate(dict.fromkeys(texts))}
     gold = [places[text] for text in texts]
     clean = Aligned(files.clean.rows, gold, files.clean.ids)
-    return {"retriever": (_train_retriever(list(places), script), files._replace(clean=clean))}
+    by = {"analyzer": "char", "ngram_range": (1, 2)} if script.name == "han" else {"token_pattern": r"(?u)\b\w+\b"}
+    vectors = TfidfVectorizer(sublinear_tf=True, **by)
+    known = vectors.fit_transform(list(places))
+
+    def ask(rows: Sequence[Inputs]) -> list[str]:
+        """The number of the document that shares the rarest words with each text, by TF-IDF."""
+        alike = vectors.transform([_join_texts(row) for row in rows]) @ known.T
+        return [str(k) for k in np.asarray(alike.argmax(axis=1)).ravel()]
+
+    return {"retriever": (ask, files._replace(clean=clean))}
 
 
 def _join_texts(row: Inputs) -> str:
     return " ".join(row.values())
-
-
-def _train_retriever(documents: Sequence[str], script: TextScript) -> Ask:
-    """The number of the document that shares the rarest words with a text, by TF-IDF."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    han = script.name == "han"
-    by = {"analyzer": "char", "ngram_range": (1, 2)} if han else {"token_pattern": r"(?u)\b\w+\b"}
-    vectors = TfidfVectorizer(sublinear_tf=True, **by)
-    known = vectors.fit_transform(documents)
-
-    def ask(rows: Sequence[Inputs]) -> list[str]:
-        alike = vectors.transform([_join_texts(row) for row in rows]) @ known.T
-        return [str(k) for k in np.asarray(alike.argmax(axis=1)).ravel()]
-
-    return ask
 
 
 def _train_classifier(clean: Aligned, script: TextScript, seed: int) -> Ask:
@@ -218,7 +213,7 @@ def _mean_looks(script: TextScript, texts: Sequence[str], versions: Sequence[Seq
 
 
 def rows_of(found: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """The same as tables for people: judged, looks, what tells them apart, and measure_harm."""
+    """The same as tables for people: judged, looks, what tells them apart, and the harm."""
     judged = [("simulated", found["auc"])]
     judged += [(f"person {k + 1}", value) for k, value in enumerate(found.get("person", ()))]
     judged += [(f"baseline: {name}", value) for name, value in found.get("baselines", {}).items()]
@@ -275,7 +270,7 @@ def error_rate(clean: Sequence[str], noisy: Sequence[str]) -> float:
 def drops(
     system: System, clean: Aligned, people: Sequence[Aligned], simulated: Sequence[Aligned]
 ) -> list[dict[str, Any]]:
-    """The measure_harm to one system, for all examples and for each label, as plain numbers in per cent."""
+    """The harm to one system, for all examples and for each label, as plain numbers in per cent."""
     found = measure_harm(open_asker(system), Files(clean, people, simulated))
     return [
         {"label": row["label"], "n": row["n"]}

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import partial
 from itertools import pairwise
 from math import log
 from os.path import commonprefix
@@ -21,7 +22,8 @@ from rapidfuzz.distance import Levenshtein
 
 from unswayed.vary.chinese import han, lexicon, sounds, spelled
 from unswayed.vary.chinese_slips import KINDS, Kind, alike, slips
-from unswayed.vary.keyboard.layouts import Layout, key_hand, key_row, keys_touch
+from unswayed.vary.keyboard.layouts import Layout
+from unswayed.vary.slips import crosses, near
 from unswayed.vary.spoken._speako import ears
 
 Named = dict[str, float]
@@ -60,13 +62,13 @@ def _precise_mean(values: Iterable[float], otherwise: float = _NONE) -> float:
     return float(np.mean(listed)) if listed else otherwise
 
 
+def _count_more(clean: str, noisy: str, is_such: Callable[[str], bool]) -> int:
+    """How many more characters of a kind there are in the noisy text than in the clean one."""
+    return sum(map(is_such, noisy)) - sum(map(is_such, clean))
+
+
 def chinese_features(clean: str, noisy: str) -> Named:
     """All features of one pair of texts in Chinese by name."""
-    groups = {"slip": _chinese_slips(clean, noisy), "shape": _chinese_shape(clean, noisy)}
-    return {f"{way}.{name}": value for way, part in groups.items() for name, value in part.items()}
-
-
-def _chinese_slips(clean: str, noisy: str) -> Named:
     found, size = slips(clean, noisy), max(1, len(clean))
     kinds = Counter(slip.kind for slip in found)
     lengths = Counter((min(_LONGEST_OLD, s.end - s.start), min(_LONGEST_NEW, len(s.new))) for s in found)
@@ -77,7 +79,7 @@ def _chinese_slips(clean: str, noisy: str) -> Named:
     changed = [(old, slip.new) for old, slip in zip(olds, found, strict=True) if slip.new and old and han(slip.new[0])]
     keys = [(spelled(old), spelled(new)) for old, new in changed]
     known = [alike(a, b) for a, b in keys if a and b] or [alike("a", "b")]
-    return {
+    of_slips: Named = {
         **{f"{kind}.rate": kinds[kind] / size for kind in KINDS},
         **{f"{kind}.count": kinds[kind] for kind in _COUNTED_KINDS},
         "rate": len(found) / size,
@@ -94,6 +96,8 @@ def _chinese_slips(clean: str, noisy: str) -> Named:
         "old_words.frequency": _precise_mean((_word_frequency(old) for old, _ in changed), _NO_WORD),
         "keys_alike": _precise_mean(known) if changed else _NONE,
     }
+    groups = {"slip": of_slips, "shape": _chinese_shape(clean, noisy)}
+    return {f"{way}.{name}": value for way, part in groups.items() for name, value in part.items()}
 
 
 def _chinese_shape(clean: str, noisy: str) -> Named:
@@ -108,9 +112,6 @@ def _chinese_shape(clean: str, noisy: str) -> Named:
     even = [(old, new) for old, new in replaced if len(old) == len(new)]
     before, after = (lexicon().segment("".join(filter(han, text))) for text in (clean, noisy))
 
-    def more(is_such: Callable[[str], bool]) -> int:
-        return sum(map(is_such, noisy)) - sum(map(is_such, clean))
-
     def same_initial(old: str, new: str) -> bool:
         one, other = ({sound[0] for sound in sounds(text[0])} for text in (old, new))
         return bool(one & other)
@@ -118,7 +119,7 @@ def _chinese_shape(clean: str, noisy: str) -> Named:
     def mark(c: str) -> bool:
         return not han(c) and not c.isalnum()
 
-    kinds = ("replace", "insert", "delete")
+    kinds, more = ("replace", "insert", "delete"), partial(_count_more, clean, noisy)
     return {
         **{f"{tag}.rate": tags[tag] / size for tag in kinds},
         **{f"{tag}.count": tags[tag] for tag in kinds},
@@ -187,9 +188,47 @@ def words_of(text: str) -> list[str]:
 
 def letter_features(clean: str, noisy: str, lexicon: KnownWords, board: Layout | None) -> Named:
     """All features of one pair of texts in an alphabet by name."""
-    groups = {
-        "slip": _letter_slips(clean, noisy, board),
-        "text": _text_features(clean, noisy),
+    more = partial(_count_more, clean, noisy)
+    found, size = slips_of(clean, noisy, board), max(1, len(clean))
+    counts, starts = Counter(slip.kind for slip in found), [slip.at for slip in found]
+    lost = "".join(slip.old for slip in found if slip.kind in ("omit", "halve")).lower()
+    came = "".join(slip.new for slip in found if slip.kind in ("insert", "double")).lower()
+    inside = [_in_word(clean, slip.at) for slip in found if slip.kind not in _NOT_LETTERS]
+    groups: dict[str, Named] = {
+        # how many slips there are of each kind; where they stand in the text and in their words, and how near
+        "slip": {
+            **{kind: counts[kind] for kind in SLIPS},
+            "all": len(found),
+            "rate": Levenshtein.distance(clean, noisy) / size,
+            "none": float(clean == noisy),
+            "kinds": len(counts),
+            "twice": max(counts.values(), default=0),
+            "lost.vowels": _mean(c in _VOWELS for c in lost),
+            "added.vowels": _mean(c in _VOWELS for c in came),
+            "added.already_there": _mean(c in clean.lower() for c in came),
+            "place": _mean(start / size for start in starts),
+            "first": starts[0] / size if starts else _NONE,
+            "last": starts[-1] / size if starts else _NONE,
+            "least_gap": min((b - a for a, b in pairwise(starts)), default=size),
+            "word.start": _mean(place == 0 for place, _ in inside),
+            "word.end": _mean(place == 2 for place, _ in inside),
+            "word.length": _mean(length for _, length in inside),
+        },
+        # what is written otherwise over the whole text: capitals, marks, numbers, length
+        "text": {
+            "size": len(clean),
+            "growth": len(noisy) / max(1, len(clean)),
+            "capitals": more(str.isupper),
+            "digits": more(str.isdigit),
+            "commas": more(_COMMAS.__contains__),
+            "apostrophes": more(_APOSTROPHES.__contains__),
+            "spaces": more(str.isspace),
+            "ends": more(_ENDS.__contains__),
+            "other_end": float(clean[-1:] != noisy[-1:]),
+            "other_start": float(clean[:1] != noisy[:1]),
+            "no_capitals": float(noisy == noisy.lower() and clean != clean.lower()),
+            "no_end": float(noisy[-1:].isalnum() and not clean[-1:].isalnum()),
+        },
         "word": _word_features(words_of(clean), words_of(noisy), lexicon),
     }
     return {f"{way}.{name}": value for way, part in groups.items() for name, value in part.items()}
@@ -268,40 +307,9 @@ def _slip_kind(clean: str, at: int, old: str, new: str, board: Layout | None) ->
         return ("double" if twin else "insert") if not old else "halve" if twin else "omit"
     old, new = old.lower(), new.lower()
     vowels = old in _VOWELS and new in _VOWELS
-    strokes = (board.strokes(old), board.strokes(new)) if board is not None else (None, None)
-    if strokes[0] and strokes[1]:
-        a, b = strokes[0][-1].key, strokes[1][-1].key
-        if keys_touch(a, b):
-            return "near.row" if key_row(a) == key_row(b) else "near.other_row"
-        return "vowel" if vowels else "other_hand" if key_hand(a) != key_hand(b) else "other"
-    return "vowel" if vowels else "other"
-
-
-def _letter_slips(clean: str, noisy: str, board: Layout | None) -> Named:
-    """How many slips there are of each kind; where they stand in the text and in their words, and how near."""
-    found, size = slips_of(clean, noisy, board), max(1, len(clean))
-    counts, starts = Counter(slip.kind for slip in found), [slip.at for slip in found]
-    lost = "".join(slip.old for slip in found if slip.kind in ("omit", "halve")).lower()
-    came = "".join(slip.new for slip in found if slip.kind in ("insert", "double")).lower()
-    inside = [_in_word(clean, slip.at) for slip in found if slip.kind not in _NOT_LETTERS]
-    return {
-        **{kind: counts[kind] for kind in SLIPS},
-        "all": len(found),
-        "rate": Levenshtein.distance(clean, noisy) / size,
-        "none": float(clean == noisy),
-        "kinds": len(counts),
-        "twice": max(counts.values(), default=0),
-        "lost.vowels": _mean(c in _VOWELS for c in lost),
-        "added.vowels": _mean(c in _VOWELS for c in came),
-        "added.already_there": _mean(c in clean.lower() for c in came),
-        "place": _mean(start / size for start in starts),
-        "first": starts[0] / size if starts else _NONE,
-        "last": starts[-1] / size if starts else _NONE,
-        "least_gap": min((b - a for a, b in pairwise(starts)), default=size),
-        "word.start": _mean(place == 0 for place, _ in inside),
-        "word.end": _mean(place == 2 for place, _ in inside),
-        "word.length": _mean(length for _, length in inside),
-    }
+    if way := near(board, old, new) if board is not None else "":
+        return "near.row" if way == "across" else "near.other_row"
+    return "vowel" if vowels else "other_hand" if board is not None and crosses(board, old, new) else "other"
 
 
 def _in_word(text: str, at: int) -> tuple[int, int]:
@@ -312,28 +320,6 @@ def _in_word(text: str, at: int) -> tuple[int, int]:
     while end < len(text) and text[end].isalnum():
         end += 1
     return 0 if at <= start else 2 if at >= end - 1 else 1, end - start
-
-
-def _text_features(clean: str, noisy: str) -> Named:
-    """What is written otherwise over the whole text: capitals, marks, numbers, length."""
-
-    def more(is_such: Callable[[str], bool]) -> float:
-        return float(sum(map(is_such, noisy)) - sum(map(is_such, clean)))
-
-    return {
-        "size": len(clean),
-        "growth": len(noisy) / max(1, len(clean)),
-        "capitals": more(str.isupper),
-        "digits": more(str.isdigit),
-        "commas": more(_COMMAS.__contains__),
-        "apostrophes": more(_APOSTROPHES.__contains__),
-        "spaces": more(str.isspace),
-        "ends": more(_ENDS.__contains__),
-        "other_end": float(clean[-1:] != noisy[-1:]),
-        "other_start": float(clean[:1] != noisy[:1]),
-        "no_capitals": float(noisy == noisy.lower() and clean != clean.lower()),
-        "no_end": float(noisy[-1:].isalnum() and not clean[-1:].isalnum()),
-    }
 
 
 def _word_features(before: Sequence[str], after: Sequence[str], lexicon: KnownWords) -> Named:

@@ -19,6 +19,7 @@ from unswayed.base.errors import MissingExtra, UsageError, WrongLanguage, option
 from unswayed.base.ids import content_id
 from unswayed.base.language import UNSURE, identify, language_name, language_tag
 from unswayed.base.seeds import Seeds
+from unswayed.lab.realism import Aligned
 from unswayed.lab.realism.features import Named, chinese_features, known_words, letter_features, words_of
 from unswayed.stats import Estimate, digest, interval, sign
 from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, layout_for
@@ -38,6 +39,7 @@ _LEVEL = 0.95  # of intervals
 _VERSION = 3  # of the features and the trees: goes up when the same texts would get another number
 _MAX_SENTENCES = 6_000  # sentences looked at: more change little but the time
 _MIN_SENTENCES = 4 * FOLDS
+_MAX_TOLD = 8  # features that are named
 _TREES = {"max_iter": 120, "max_depth": 4, "learning_rate": 0.08, "max_bins": 32, "l2_regularization": 1.0}
 
 
@@ -102,19 +104,16 @@ def script_of(texts: Sequence[str], language: str | None = None, channel: Channe
     return TextScript(name, said, channel)
 
 
-def require_chinese(texts: Sequence[str], command: str, instead: str) -> None:
-    """Raises where a fit that knows Chinese alone is given other texts."""
-    if script_of(texts).name != "han":
+def require_chinese_noise(before: Aligned, people: Sequence[Aligned], command: str, instead: str) -> None:
+    """Raises where a fit that knows Chinese alone is given other texts, or where somebody changed nothing."""
+    if script_of(before.texts()).name != "han":
         raise WrongLanguage(
             f"`{command}` fits Chinese, and most of these texts are in an alphabet. Use `{instead}` for them."
         )
-
-
-def require_noise(clean: Sequence[str], noisy: Sequence[str], person: int) -> None:
-    """Raises where somebody changed nothing, so that there is nothing to fit."""
-    if list(clean) == list(noisy):
+    same = next((number for number, person in enumerate(people, 1) if person.texts() == before.texts()), None)
+    if same is not None:
         raise UsageError(
-            f"All texts of person {person} ({option('real')}) equal the clean ones: there is nothing to fit."
+            f"All texts of person {same} ({option('real')}) equal the clean ones: there is nothing to fit."
         )
 
 
@@ -164,13 +163,14 @@ class RealismJudge:
         others = [rows for i, rows in enumerate(self._people) if i != k]
         return self._tell(others, [self._people[k]], f"person{k + 1}")
 
-    def told_by(self, simulated: Sequence[Sequence[str]], most: int = 8) -> list[dict[str, float | str]]:
+    def told_by(self, simulated: Sequence[Sequence[str]]) -> list[dict[str, float | str]]:
         """The features that alone tell simulated texts from people's best, with the mean of each."""
         human, made = np.concatenate(self._people), np.concatenate([self._features(texts) for texts in simulated])
         labels = np.repeat([0.0, 1.0], [len(human), len(made)])
         rows = np.concatenate([human, made])
-        alone = [_area_under_curve(rows[:, k], labels) for k in range(rows.shape[1])]
-        best = sorted(range(len(alone)), key=lambda k: (-abs(alone[k] - 0.5), self.names[k]))[:most]
+        once = [np.ones(len(rows))]
+        alone = [float(areas_under_curve(rows[:, k], labels, once)[0]) for k in range(rows.shape[1])]
+        best = sorted(range(len(alone)), key=lambda k: (-abs(alone[k] - 0.5), self.names[k]))[:_MAX_TOLD]
         return [
             {"feature": self.names[k], "human": float(human[:, k].mean()), "simulated": float(made[:, k].mean()),
              "auc": alone[k]}
@@ -179,6 +179,9 @@ class RealismJudge:
 
     def _tell(self, zeros: list[Floats], ones: list[Floats], what: str) -> Estimate:
         """The mean AUC over as many deals as there are people or draws: in each, every sentence is of one of them."""
+        from sklearn.ensemble import HistGradientBoostingClassifier
+        from threadpoolctl import threadpool_limits
+
         n, count = len(self._clean), int(self._groups.max()) + 1
         rng = self._stream.stream("folds", 0).numpy()
         fold = rng.permutation(np.arange(count) % FOLDS)[np.tile(self._groups, 2)]
@@ -188,39 +191,30 @@ class RealismJudge:
             np.concatenate([np.stack(kind)[(start + k) % len(kind), np.arange(n)] for kind in (zeros, ones)])
             for k in range(max(len(zeros), len(ones)))
         ]
-        scores = [_cross_validate(rows, labels, fold) for rows in deals]
+        # The log odds of each row, from trees that saw no row of its sentence.
+        scores = [np.zeros(len(labels)) for _ in deals]
+        with threadpool_limits(1, user_api="openmp"):  # small trees: threads would only wait for each other
+            for score, rows in zip(scores, deals, strict=True):
+                for k in range(FOLDS):
+                    inside = fold == k
+                    trees = HistGradientBoostingClassifier(**_TREES, early_stopping=False, random_state=0)
+                    score[inside] = trees.fit(rows[~inside], labels[~inside]).decision_function(rows[inside])
         times = [np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(RESAMPLES)]
-        weights = [drawn.astype(np.float64)[np.tile(self._groups, 2)] for drawn in times]
-        auc = float(np.mean([_area_under_curve(score, labels) for score in scores]))
-        drawn = np.mean([areas_under_curve(score, labels, weights) for score in scores], axis=0)
-        low, high = interval(auc, drawn, count, (0.0, 1.0), _LEVEL)
+        weights = [times_of.astype(np.float64)[np.tile(self._groups, 2)] for times_of in times]
+        areas = [areas_under_curve(score, labels, [np.ones(2 * n), *weights]) for score in scores]
+        auc = float(np.mean([each[0] for each in areas]))
+        low, high = interval(auc, np.mean([each[1:] for each in areas], axis=0), count, (0.0, 1.0), _LEVEL)
         texts = {"texts": self._texts, "against": what, "features": digest(np.concatenate(deals), labels)}
         how = {"folds": FOLDS, "level": _LEVEL, "bootstrap": RESAMPLES, "seed": self._seed}
         signature = sign({"measure": f"realism.auc:{_VERSION}", **texts, **how})
         return Estimate(auc, low, high, count, 0, signature)
 
 
-def _cross_validate(rows: Floats, labels: Floats, fold: npt.NDArray[np.int64]) -> Floats:
-    """Log odds of each row, from trees that saw no row of its sentence."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from threadpoolctl import threadpool_limits
-
-    scores = np.zeros(len(rows))
-    with threadpool_limits(1, user_api="openmp"):  # small trees: threads would only wait for each other
-        for k in range(FOLDS):
-            inside = fold == k
-            trees = HistGradientBoostingClassifier(**_TREES, early_stopping=False, random_state=0)
-            scores[inside] = trees.fit(rows[~inside], labels[~inside]).decision_function(rows[inside])
-    return scores
-
-
-def _area_under_curve(scores: Floats, labels: Floats) -> float:
-    """The chance that a row of the second class scores above one of the first; ties count half."""
-    return float(areas_under_curve(scores, labels, [np.ones(len(scores))])[0])
-
-
 def areas_under_curve(scores: Floats, labels: Floats, weights: Sequence[Floats]) -> Floats:
-    """The same for several weights of the rows, which are put in order once."""
+    """The chance that a row of the second class scores above one of the first, by each of several weights of the rows.
+
+    Ties count half.
+    """
     _, place = np.unique(scores, return_inverse=True)
     found = []
     for weight in weights:

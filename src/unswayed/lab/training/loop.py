@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,11 +107,6 @@ class History(msgspec.Struct):
     scores: list[float] = []  # end to end on dev, an epoch each
     best: int = -1  # the epoch whose weights are kept
 
-    def is_finished(self, epochs: int, patience: int) -> bool:
-        done = len(self.scores)
-        no_better = done > 0 and (done - 1 - self.best >= patience or self.scores[self.best] == 1.0)
-        return done >= epochs or no_better
-
 
 class Loop:
     """Trains a network, which ends with the averaged weights of the epoch that did best on dev.
@@ -146,8 +141,10 @@ class Loop:
         if checkpoint and (stored := checkpoint.read()):
             self._restore(*stored)
             progress.skip(len(self.history.scores) * len(self.lengths))
-        while not self.history.is_finished(self.settings.epochs, self.settings.patience):
-            epoch = len(self.history.scores)
+        history, most, patience = self.history, self.settings.epochs, self.settings.patience
+        while (epoch := len(history.scores)) < most:
+            if epoch and (epoch - 1 - history.best >= patience or history.scores[history.best] == 1.0):
+                break
             # All that is random in an epoch follows from its number, so that a checkpoint need not hold it.
             stream = self._seeds.stream("epoch", epoch)
             try:
@@ -160,14 +157,21 @@ class Loop:
                     f"The device has too little memory for this training. Use a smaller {option('batch-size')}, or "
                     f"{option('device')} cpu."
                 ) from error
-            history = self.history
             history.scores.append(self.score(self._averaged))
             if history.best < 0 or history.scores[-1] > history.scores[history.best]:
                 history.best = len(history.scores) - 1
                 self._best = {name: t.detach().clone() for name, t in self._averaged.state_dict().items()}
             progress.what = f"{self._what(epoch)}, dev {self.history.scores[-1]:.1%}"
             if checkpoint:
-                checkpoint.write(self._tensors(), msgspec.json.encode(self.history))
+                # All that training goes on from.
+                found = {f"network.{name}": t for name, t in self.network.state_dict().items()}
+                if self._averaged is not self.network:
+                    found |= {f"averaged.{name}": t for name, t in self._averaged.state_dict().items()}
+                found |= {f"best.{name}": t for name, t in self._best.items()}
+                for n, optimiser in enumerate(self._optimisers):
+                    for parameter, state in optimiser.state_dict()["state"].items():
+                        found |= {f"optimiser{n}.{parameter}.{name}": t for name, t in state.items()}
+                checkpoint.write(found, msgspec.json.encode(history))
         self.network.load_state_dict(self._best)
         self.network.eval()
         return self.history
@@ -177,9 +181,15 @@ class Loop:
 
     def _epoch(self, epoch: int, rng: np.random.Generator, progress: Progress) -> None:
         self.network.train()
-        batches = list(self._batches(rng))
+        # Examples in random order, those of like length together, and the batches in random order again.
+        size, order = self.settings.batch_size, rng.permutation(len(self.lengths)).tolist()
+        batches = []
+        for start in range(0, len(order), size * _TOGETHER):
+            stretch = sorted(order[start : start + size * _TOGETHER], key=lambda i: self.lengths[i])
+            batches += [stretch[at : at + size] for at in range(0, len(stretch), size)]
         steps = len(batches) * self.settings.epochs
-        for n, chosen in enumerate(batches, epoch * len(batches)):
+        for n, k in enumerate(rng.permutation(len(batches)).tolist(), epoch * len(batches)):
+            chosen = batches[k]
             batch, gold = beside(self.network, self.collated(chosen))
             for part, optimiser in enumerate(self._optimisers):
                 # The learning rate goes up in the first steps, then down along a cosine.
@@ -198,27 +208,6 @@ class Loop:
                     for behind, ahead in zip(self._averaged.parameters(), self.network.parameters(), strict=True):
                         behind.lerp_(ahead, 1 - keep)
             progress.add(len(chosen))
-
-    def _batches(self, rng: np.random.Generator) -> Iterator[list[int]]:
-        """Examples in random order, those of like length together, and the batches in random order again."""
-        size = self.settings.batch_size
-        order = rng.permutation(len(self.lengths)).tolist()
-        batches = []
-        for start in range(0, len(order), size * _TOGETHER):
-            stretch = sorted(order[start : start + size * _TOGETHER], key=lambda i: self.lengths[i])
-            batches += [stretch[at : at + size] for at in range(0, len(stretch), size)]
-        return (batches[i] for i in rng.permutation(len(batches)).tolist())
-
-    def _tensors(self) -> Tensors:
-        """All that training goes on from."""
-        found = {f"network.{name}": t for name, t in self.network.state_dict().items()}
-        if self._averaged is not self.network:
-            found |= {f"averaged.{name}": t for name, t in self._averaged.state_dict().items()}
-        found |= {f"best.{name}": t for name, t in self._best.items()}
-        for n, optimiser in enumerate(self._optimisers):
-            for parameter, state in optimiser.state_dict()["state"].items():
-                found |= {f"optimiser{n}.{parameter}.{name}": t for name, t in state.items()}
-        return found
 
     def _restore(self, tensors: Tensors, history: bytes) -> None:
         self.history = msgspec.json.decode(history, type=History)

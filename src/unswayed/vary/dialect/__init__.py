@@ -137,45 +137,6 @@ class FeatureOperator(Operator):
         return Change(tuple(sorted(edits)), ", ".join(names))
 
 
-def replace_word(s: Sentence, i: int, new: str) -> Edit:
-    """A word by another, with its capital."""
-    word = s.words[i]
-    return Edit(word.start, word.end, cased(new, s.text[word.start : word.end]))
-
-
-def drop_words(s: Sentence, i: int, count: int = 1) -> Edit:
-    """Words left out with the space after them; what then begins the sentence gets the capital."""
-    first, after = s.words[i], s.words[i + count]
-    if i == 0 and s.text[first.start].isupper():
-        return Edit(first.start, after.start + 1, s.text[after.start].upper())
-    return Edit(first.start, after.start, "")
-
-
-def after_space(s: Sentence, i: int) -> bool:
-    """Does a word follow the one before it with only a space between?"""
-    return 0 < i < len(s.words) and s.gap(i) == " "
-
-
-def followed_by(s: Sentence, i: int, tags: tuple[str, ...]) -> bool:
-    """Does a word with one of these tags follow, with only a space between?"""
-    return s.tag_at(i + 1) in tags and after_space(s, i + 1)
-
-
-def apostrophe_of(s: Sentence) -> str:
-    """The apostrophe that the text has."""
-    return "’" if "’" in s.text else "'"
-
-
-def lemma_of(s: Sentence, i: int) -> str:
-    """A verb's base form."""
-    return {"has": "have", "does": "do"}.get(s.words[i].lower) or forms().lemma(s.words[i].lower, s.words[i].tag)
-
-
-def is_question(s: Sentence) -> bool:
-    """Does a question mark close the sentence?"""
-    return s.text[s.end :].lstrip().startswith("?")
-
-
 def base_form_rule(tag: str, fits: Fits) -> Rule:
     """A rule that puts the base form for words with this tag where they fit; forms of *be*, *have* and *do* stay."""
 
@@ -183,8 +144,8 @@ def base_form_rule(tag: str, fits: Fits) -> Rule:
         for i in range(1, len(s.words)):
             lemma = forms().lemma(s.word_at(i), tag)
             known = s.tag_at(i) == tag and lemma != s.word_at(i) and (tag == "NNS" or s.word_at(i) not in _HELPING)
-            if known and after_space(s, i) and fits(s, i):
-                yield (replace_word(s, i, lemma),)
+            if known and s.after_space(i) and fits(s, i):
+                yield (s.replace_word(i, lemma),)
 
     return places
 
@@ -195,6 +156,6 @@ def word_rule(new: Mapping[str, str], fits: Fits) -> Rule:
     def places(s: Sentence) -> Iterator[Edits]:
         for i, word in enumerate(s.words) if not s.lower.isdisjoint(new) else ():
             if word.lower in new and fits(s, i):
-                yield (replace_word(s, i, new[word.lower]) if new[word.lower] else drop_words(s, i),)
+                yield (s.replace_word(i, new[word.lower]) if new[word.lower] else s.drop_word(i),)
 
     return places

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import ClassVar
 
 from unswayed.base.edits import Edit
-from unswayed.vary.dialect import Edits, FeatureOperator, Rule, drop_words, is_question
+from unswayed.vary.dialect import Edits, FeatureOperator, Rule
 from unswayed.vary.english import forms
 from unswayed.vary.sentence import MONTHS, WEEKDAYS, Sentence
 from unswayed.vary.words import cased, word_lists
@@ -22,7 +22,7 @@ _TAG = re.compile(rf", (?:(?:{_VERBS})n[’']t (?:it|he|she|they|we|you|I)|right
 
 def progressive(s: Sentence, stative: bool) -> Iterator[Edits]:
     """*he has a television* → *he is having a television*; *must know* → *must be knowing*; *gets* → *is getting*."""
-    if is_question(s):
+    if s.is_question:
         return
     for i in range(1, len(s.words)):
         word, before = s.words[i], s.words[i - 1]
@@ -57,7 +57,7 @@ def lack_of_agreement(s: Sentence) -> Iterator[Edits]:
 
 def copula_omission(s: Sentence) -> Iterator[Edits]:
     """*they are wearing* → *they wearing*."""
-    if is_question(s):
+    if s.is_question:
         return
     for i in range(1, len(s.words) - 1):
         word, before, after = s.words[i], s.words[i - 1], s.words[i + 1]
@@ -70,7 +70,7 @@ def copula_omission(s: Sentence) -> Iterator[Edits]:
 
 def lack_of_inversion(s: Sentence) -> Iterator[Edits]:
     """*what are you doing?* → *what you are doing?*"""
-    if not is_question(s):
+    if not s.is_question:
         return
     for i in range(1, len(s.words) - 2):
         end = s.noun_phrase(i + 1, of=False)
@@ -148,7 +148,7 @@ def _is_plain(s: Sentence, subject: int = 0) -> bool:
     one = sum(word.lower in _IN["subjects"] for word in s.words) == 1
     before = all(word.tag in ("IN", "DT", "CD", "NN", "NNS", "RB", "JJ") for word in s.words[:subject])
     whole = one and before and not any(word.lower in ("if", "that", "than", "there") for word in s.words)
-    return s.words[subject].tag == "PRP" and len(s.words) <= 14 and whole and not several and not is_question(s)
+    return s.words[subject].tag == "PRP" and len(s.words) <= 14 and whole and not several and not s.is_question
 
 
 def _front_from(s: Sentence, i: int, subject: int = 0) -> Edits:
@@ -169,7 +169,7 @@ _NEVER_PLACES = MONTHS | WEEKDAYS
 def focus_only(s: Sentence) -> Iterator[Edits]:
     """*I was there yesterday* → *I was there yesterday only*."""
     last = s.words[-1]
-    if len(s.words) < 3 or is_question(s) or s.word_at(len(s.words) - 2) in ("each", "every", "per"):
+    if len(s.words) < 3 or s.is_question or s.word_at(len(s.words) - 2) in ("each", "every", "per"):
         return
     name = last.tag == "NNP" and last.lower not in _NEVER_PLACES
     opens = (i for i, word in enumerate(s.words[2:-1], 3) if word.lower in ("in", "at"))
@@ -179,7 +179,7 @@ def focus_only(s: Sentence) -> Iterator[Edits]:
 
 def focus_itself(s: Sentence) -> Iterator[Edits]:
     """*He lives in Delhi* → *He lives in Delhi itself*."""
-    if is_question(s):
+    if s.is_question:
         return
     for i in range(2, len(s.words) - 1):
         end = s.noun_phrase(i + 1, of=False) if s.words[i].lower in ("in", "at", "near") else None
@@ -198,7 +198,7 @@ def article_omission(s: Sentence) -> Iterator[Edits]:
         if word.lower not in ("the", "a", "an") or after.tag not in ("NN", "NNS", "JJ") or not s.joined(i + 1):
             continue
         if after.lower not in ("few", "little", "lot", "same", "most", "only", "other", "number", "top"):
-            yield (drop_words(s, i),)
+            yield (s.drop_word(i),)
 
 
 def extraneous_article(s: Sentence) -> Iterator[Edits]:
@@ -243,7 +243,7 @@ def preposition_omission(s: Sentence) -> Iterator[Edits]:
         if end < len(s.words) and s.words[end].lower in ("of", "prior", "after", "before"):
             continue
         if s.joined(i + 1) and after.lower not in ("the", "a", "times"):
-            yield (drop_words(s, i),)
+            yield (s.drop_word(i),)
 
 
 def resumptive_subject(s: Sentence, comma: str) -> Iterator[Edits]:
@@ -254,7 +254,7 @@ def resumptive_subject(s: Sentence, comma: str) -> Iterator[Edits]:
     verb, head = s.words[end], s.words[end - 1].lower
     if verb.tag not in ("VBZ", "VBD", "VB", "MD") or (s.tag_at(end + 1) in ("VB", "VBD", "MD") and verb.tag != "MD"):
         return  # *the radio shows have*: the noun goes on
-    if any("'s" in word.lower for word in s.words[:end]) or is_question(s):
+    if any("'s" in word.lower for word in s.words[:end]) or s.is_question:
         return
     if s.plural(0, end):
         pronoun = "" if verb.tag == "VBZ" or verb.lower in ("is", "was", "has") else "they"
@@ -294,13 +294,13 @@ def object_drop(s: Sentence) -> Iterator[Edits]:
 
 def general_extender(s: Sentence) -> Iterator[Edits]:
     """*we had no TV* → *we had no TV and all*."""
-    if 2 < len(s.words) <= 20 and s.words[-1].tag == "NNS" and s.has_verb(0, len(s.words)) and not is_question(s):
+    if 2 < len(s.words) <= 20 and s.words[-1].tag == "NNS" and s.has_verb(0, len(s.words)) and not s.is_question:
         yield (Edit(s.end, s.end, " and all"),)
 
 
 def non_initial_existential(s: Sentence) -> Iterator[Edits]:
     """*there are five balls* → *five balls are there*."""
-    if is_question(s):
+    if s.is_question:
         return
     for i in range(len(s.words) - 2):
         there, verb, end = s.words[i], s.words[i + 1], s.noun_phrase(i + 2)

@@ -8,18 +8,7 @@ from importlib.resources import files
 from typing import ClassVar
 
 from unswayed.base.edits import Edit
-from unswayed.vary.dialect import (
-    Edits,
-    FeatureOperator,
-    Rule,
-    after_space,
-    base_form_rule,
-    drop_words,
-    indian_english as shared,
-    is_question,
-    replace_word,
-    word_rule,
-)
+from unswayed.vary.dialect import Edits, FeatureOperator, Rule, base_form_rule, indian_english as shared, word_rule
 from unswayed.vary.english import forms
 from unswayed.vary.sentence import Sentence
 from unswayed.vary.words import cased, word_lists
@@ -35,9 +24,9 @@ def zero_copula(s: Sentence) -> Iterator[Edits]:
     for i in range(1, len(s.words) - 1):
         subject = s.word_at(i - 1) in ("he", "she", "they", "we", "you") or s.noun_phrase(0, of=False) == i
         follows = s.tag_at(i + 1) in ("JJ", "VBG") or s.word_at(i + 1) in ("very", "so", "too")
-        subject = subject and s.word_at(i - 1) not in ("there", "this", "that", "it") and not is_question(s)
-        if s.word_at(i) in ("is", "are") and subject and follows and after_space(s, i) and after_space(s, i + 1):
-            yield (drop_words(s, i),)
+        subject = subject and s.word_at(i - 1) not in ("there", "this", "that", "it") and not s.is_question
+        if s.word_at(i) in ("is", "are") and subject and follows and s.after_space(i) and s.after_space(i + 1):
+            yield (s.drop_word(i),)
 
 
 def already_completive(s: Sentence) -> Iterator[Edits]:
@@ -56,7 +45,7 @@ def _is_past(s: Sentence, i: int) -> bool:
     """Does another word say when, and does the verb stand alone after its subject?"""
     when = any(w.lower in _IN["past"] or (w.lower.isdigit() and len(w.lower) == 4) for w in s.words)
     helped = any(s.word_at(k) in _IN["be"] for k in range(max(0, i - 2), i))
-    return when and not helped and not is_question(s) and (_is_pronoun(s, i - 1) or s.noun_phrase(0, of=False) == i)
+    return when and not helped and not s.is_question and (_is_pronoun(s, i - 1) or s.noun_phrase(0, of=False) == i)
 
 
 def _is_counted(s: Sentence, i: int) -> bool:
@@ -69,8 +58,8 @@ def _is_counted(s: Sentence, i: int) -> bool:
 def never_past(s: Sentence) -> Iterator[Edits]:
     """*he didn't come* → *he never come*."""
     for i in range(1, len(s.words) - 1):
-        if s.word_at(i) == "didn't" and s.tag_at(i + 1) == "VB" and not is_question(s):
-            yield (replace_word(s, i, "never"),)
+        if s.word_at(i) == "didn't" and s.tag_at(i + 1) == "VB" and not s.is_question:
+            yield (s.replace_word(i, "never"),)
         elif (s.word_at(i), s.word_at(i + 1)) == ("did", "not") and s.tag_at(i + 2) == "VB":
             yield (Edit(s.words[i].start, s.words[i + 1].end, "never"),)
 
@@ -79,13 +68,13 @@ def ever_experience(s: Sentence) -> Iterator[Edits]:
     """*I have been to Japan* → *I ever go Japan before*."""
     for i in range(1, len(s.words) - 3):
         been = (s.word_at(i + 1), s.word_at(i + 2)) == ("been", "to") and s.word_at(i) in ("have", "has")
-        if been and _is_pronoun(s, i - 1) and s.noun_phrase(i + 3) == len(s.words) and not is_question(s):
+        if been and _is_pronoun(s, i - 1) and s.noun_phrase(i + 3) == len(s.words) and not s.is_question:
             yield (Edit(s.words[i].start, s.words[i + 2].end, "ever go"), Edit(s.end, s.end, " before"))
 
 
 def can_or_not(s: Sentence) -> Iterator[Edits]:
     """*Can you help me?* → *You can help me or not?*"""
-    asked = is_question(s) and s.word_at(0) in ("can", "could") and (s.tag_at(1), s.tag_at(2)) == ("PRP", "VB")
+    asked = s.is_question and s.word_at(0) in ("can", "could") and (s.tag_at(1), s.tag_at(2)) == ("PRP", "VB")
     if asked and _has_no_break(s):
         said = cased(s.said(1, 2), s.text[s.start])
         yield (Edit(s.start, s.words[1].end, f"{said} can"), Edit(s.end, s.end, " or not"))
@@ -94,7 +83,7 @@ def can_or_not(s: Sentence) -> Iterator[Edits]:
 def wh_in_situ(s: Sentence) -> Iterator[Edits]:
     """*Where are you going?* → *You going where?*; *What do you want?* → *You want what?*"""
     first, helps = s.word_at(0), s.word_at(1)
-    if not is_question(s) or first not in ("where", "what", "who", "when") or not _has_no_break(s) or len(s.words) > 8:
+    if not s.is_question or first not in ("where", "what", "who", "when") or not _has_no_break(s) or len(s.words) > 8:
         return
     end = s.noun_phrase(2, of=False)
     if end is None or end >= len(s.words) or s.word_at(2) in ("a", "an"):
@@ -118,7 +107,7 @@ def existential_got(s: Sentence) -> Iterator[Edits]:
         opens = i == 0 or s.word_at(i - 1) in ("because", "and", "but", "so")
         exists = s.word_at(i) == "there" and s.word_at(i + 1) in ("is", "are", "was", "were")
         thing = s.tag_at(i + 2) in ("CD", "DT", "JJ", "NN", "NNS") and s.word_at(i + 2) != "no"
-        if opens and exists and thing and not is_question(s):
+        if opens and exists and thing and not s.is_question:
             start = s.words[i].start
             yield (Edit(start, s.words[i + 1].end, cased("got", s.text[start])),)
 
@@ -126,20 +115,20 @@ def existential_got(s: Sentence) -> Iterator[Edits]:
 def no_if(s: Sentence) -> Iterator[Edits]:
     """*If you come late, you stand outside* → *You come late, you stand outside*."""
     if s.word_at(0) == "if" and _is_pronoun(s, 1) and s.word_at(2) != "were" and "," in s.text[s.start : s.end]:
-        yield (drop_words(s, 0),)
+        yield (s.drop_word(0),)
 
 
 def subject_drop(s: Sentence) -> Iterator[Edits]:
     """*I don't know* → *Don't know*."""
-    if len(s.words) < 3 or s.word_at(0) not in ("i", "we", "they", "it") or not after_space(s, 1) or is_question(s):
+    if len(s.words) < 3 or s.word_at(0) not in ("i", "we", "they", "it") or not s.after_space(1) or s.is_question:
         return
     if s.tag_at(1) in ("VBD", "VB", "VBZ", "MD") and s.word_at(1) not in _IN["be"]:
-        yield (drop_words(s, 0),)
+        yield (s.drop_word(0),)
 
 
 def particle(s: Sentence) -> Iterator[Edits]:
     """*It is too late.* → *It is too late lah.*, *lor* or *leh*."""
-    short = 3 <= len(s.words) <= 15 and s.has_verb(0, len(s.words)) and not is_question(s)
+    short = 3 <= len(s.words) <= 15 and s.has_verb(0, len(s.words)) and not s.is_question
     if "." in s.word_at(len(s.words) - 1):
         return  # *a.m.*: its dot is no end
     if short and _CLOSED.match(s.text, s.end) and s.word_at(len(s.words) - 1) not in _IN["particles"]:
@@ -166,7 +155,7 @@ def _has_no_break(s: Sentence) -> bool:
 def _is_one_clause(s: Sentence) -> bool:
     """One short clause, so that what is said at its end belongs to its verb."""
     linked = any(word.tag in ("W", "CC") or word.lower in ("if", "that", "because", "since") for word in s.words)
-    return len(s.words) <= 14 and _has_no_break(s) and not linked and not is_question(s)
+    return len(s.words) <= 14 and _has_no_break(s) and not linked and not s.is_question
 
 
 class Singapore(FeatureOperator):
@@ -200,7 +189,7 @@ class Singapore(FeatureOperator):
             lambda s, i: (
                 i > 0
                 and s.word_at(i + 1) in _IN["suffered"]
-                and after_space(s, i + 1)
+                and s.after_space(i + 1)
                 and (_is_pronoun(s, i - 1) or s.tag_at(i - 1) in ("NN", "NNS", "NNP"))
             ),
         ),

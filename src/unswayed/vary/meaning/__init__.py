@@ -12,9 +12,10 @@ from functools import cache
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.meaning._english import EnglishControls
-from unswayed.vary.meaning._table import LANGUAGES, MeaningChange, is_clear, number_changes, table, tokens
+from unswayed.vary.meaning._table import LANGUAGES, MeaningChange, is_clear, number_changes, table, tokens, without
 from unswayed.vary.operator import Change, Operator, Text
 
+_NAME = r"[A-ZÀ-Ý][\w.’'-]*(?: [A-ZÀ-Ý][\w.’'-]*){0,3}"
 _MAX_CHARACTERS = 20_000  # characters of a text that are looked at
 
 
@@ -40,9 +41,20 @@ def find_replacements(language: str, text: str, rng: Stream) -> list[MeaningChan
             return sense != "u" or (place > 0 and words[place - 1].text.lower() in one_bus)
 
     found += known.exchanges(text, rng, fits)
-    found += known.fixed_expressions(text)
+    for before, after in known.phrases.items():  # expressions of several words that have a fixed counterpart
+        for match in re.finditer(rf"\b{re.escape(before)}\b", text, re.IGNORECASE):
+            new = after[0].upper() + after[1:] if match[0][0].isupper() else after
+            found.append(MeaningChange((Edit(match.start(), match.end(), new),), "expression", f"{match[0]} → {new}"))
     found += number_changes(text, rng)
-    found += known.name_swaps(text)
+    # Two names of which one does something to the other, or from one of which something goes to the other.
+    acts, motion = ("|".join(map(re.escape, sorted(words))) for words in (known.acts, known.motion))
+    end = r"(?! d[aeo]s? | of | and | e |\w)"
+    ways = rf"({_NAME}) (?:{acts}) ({_NAME}){end}|\b(?:{motion}) (?:from|de) ({_NAME}) (?:to|para) ({_NAME}){end}"
+    for match in re.finditer(ways, text):
+        one, other = (1, 2) if match[1] else (3, 4)
+        if match[one] != match[other] and match[one].lower() not in ("he", "she", "they", "it", "ele", "ela", "o", "a"):
+            edits = (Edit(*match.span(one), match[other]), Edit(*match.span(other), match[one]))
+            found.append(MeaningChange(edits, "names", f"{match[one]} ↔ {match[other]}"))
     return known.unprotected(text, found)
 
 
@@ -57,9 +69,15 @@ def find_deletions(language: str, text: str) -> list[MeaningChange]:
     """Every word that could be left out."""
     known = table(language)
     if language == "en":  # but nothing that a later *any* or *until* rests on
-        found = EnglishControls(text).deletions()
-        return known.unprotected(text, (one for one in found if not known.unless.search(text, one.edits[0].end)))
-    return known.unprotected(text, known.deletions_in(text))
+        left_out = EnglishControls(text).deletions()
+        return known.unprotected(text, (one for one in left_out if not known.unless.search(text, one.edits[0].end)))
+    found = []
+    for pattern, kind in known.deletions:
+        for match in pattern.finditer(text):
+            one_of_more = kind == "fewer" and known.together.search(text, 0, match.start())
+            if not one_of_more and not known.unless.search(text, match.end()):
+                found.append(without(text, match.start(), match.end(), kind))
+    return known.unprotected(text, found)
 
 
 @cache

@@ -62,21 +62,16 @@ class EnglishControls:
             return s.word_at(i + 1)[:1].isdigit() or before in _IN["month"]
         return not sense or word.tag in _SENSES[sense]
 
-    def _touches_next(self, i: int) -> bool:
-        """Does a word stand right before the next, with a space and no mark between?"""
-        return 0 <= i < len(self.words) - 1 and self._whole.gap(i + 1) == " "
-
     def insertions(self) -> Iterator[MeaningChange]:
         """*not*, *never*, *former* or *least* where it fits; or a word that is no denial."""
         for sentence in sentences(self.text):
             if not self.text[sentence.end :].lstrip("\"'”’").startswith("?"):
-                yield from _insert_adjectives(sentence)
-                yield from _insert_adverbs(sentence)
+                yield from _insert_modifiers(sentence)
         if self.text.rstrip().endswith("?"):
             return
         s = self._whole
         for i, word in enumerate(self.words):
-            if not self._touches_next(i):
+            if not s.after_space(i + 1):
                 continue
             before, after = s.word_at(i - 1), s.word_at(i + 1)
             brief = is_clear(self.text, word.start, _MAX_DENIED)
@@ -114,7 +109,7 @@ class EnglishControls:
             short = {"cannot": 3, "can't": 2}.get(word.lower, short)
             if short and s.tag_at(i + 1) not in ("", "PRP"):
                 yield without(text, word.end - short, word.end, "confirmed")
-            elif self._touches_next(i) and (reach := self._superfluous(i, word)):
+            elif s.after_space(i + 1) and (reach := self._superfluous(i, word)):
                 kind = "confirmed" if word.lower == "not" else "left out"
                 yield without(text, word.start, words[i + reach].start, kind)
         # *tea and coffee.* becomes *tea.*: what ends a clause after *and*, where two single nouns stand together
@@ -123,7 +118,7 @@ class EnglishControls:
             if conjunction.lower != "and" or one.tag != other.tag or one.tag not in _NOUNS:
                 continue
             ends = text[other.end : other.end + 1] in ("", ".", ",", ";")
-            alone = self._touches_next(i - 2) and ahead.tag in ("IN", "VB", "VBD", "VBZ", "VBG", "DT", "PRP$")
+            alone = s.after_space(i - 1) and ahead.tag in ("IN", "VB", "VBD", "VBZ", "VBG", "DT", "PRP$")
             listed = any("," in text[a.end : b.start] for a, b in pairwise(words[max(0, i - 5) : i]))
             alone = alone and not listed and text[one.end : conjunction.start] == " " and "respectively" not in text
             if ends and alone and not any(w.lower in ("between", "both", "either") for w in words[:i]):
@@ -137,9 +132,9 @@ class EnglishControls:
         s = self._whole
         before, after = s.word_at(i - 1), s.word_at(i + 1)
         if word.lower == "not":
-            return int(self._touches_next(i - 1) and before in _AUXILIARY and after not in ("only", "just"))
+            return int(s.after_space(i) and before in _AUXILIARY and after not in ("only", "just"))
         if word.lower in _IN["hardly"]:
-            return int(self._touches_next(i - 1) and before not in ("not", "if", "the", "an", "very"))
+            return int(s.after_space(i) and before not in ("not", "if", "the", "an", "very"))
         if word.lower in _IN["unreal"] and word.tag in ("JJ", "VBN"):
             return int(before in _IN["determiner"] - {"a", "an"} and s.tag_at(i + 1) in _NOUNS)
         further = i + 2 < len(self.words)
@@ -153,8 +148,11 @@ def _put_before(word: Word, new: str, kind: str) -> MeaningChange:
     return MeaningChange((Edit(word.start, word.start, f"{new} "),), kind, f"{new!r} before {word.lower!r}")
 
 
-def _insert_adjectives(s: Sentence) -> Iterator[MeaningChange]:
-    """*the bridge* → *the other bridge*; *an actor* → *a former actor*; *his father* → *his friend's father*."""
+def _insert_modifiers(s: Sentence) -> Iterator[MeaningChange]:
+    """*the bridge* → *the other bridge*; *an actor* → *a former actor*; *his father* → *his friend's father*.
+
+    Then *she almost won the race*, *it rarely grows here*, *the castle was allegedly built by slaves*.
+    """
     for i in range(1, len(s.words)):
         word, article = s.words[i], s.words[i - 1]
         one = forms().lemma(word.lower, word.tag)
@@ -175,16 +173,11 @@ def _insert_adjectives(s: Sentence) -> Iterator[MeaningChange]:
     # *Pineapples are grown here* → *Few pineapples are grown here*
     verb = s.words[1] if len(s.words) > 3 else None
     small = s.moved(0, 1)
-    if verb is None or s.words[0].tag != "NNS" or small == s.said(0, 1) or not s.joined(1):
-        return
-    same = verb.lower in ("are", "were") and s.words[2].tag in ("DT", "JJS", "PRP$")  # *buses are the cheapest way*
-    if verb.tag in ("VB", "VBD", "MD") and verb.lower not in ("is", "was", "has") and not same:
-        edit = Edit(s.start, s.start + 1, f"Few {small[0]}")
-        yield MeaningChange((edit,), "few", f"'few' before {s.words[0].lower!r}")
-
-
-def _insert_adverbs(s: Sentence) -> Iterator[MeaningChange]:
-    """*she almost won the race*, *it rarely grows here*, *the castle was allegedly built by slaves*."""
+    if verb is not None and s.words[0].tag == "NNS" and small != s.said(0, 1) and s.joined(1):
+        same = verb.lower in ("are", "were") and s.words[2].tag in ("DT", "JJS", "PRP$")  # *buses are the cheapest way*
+        if verb.tag in ("VB", "VBD", "MD") and verb.lower not in ("is", "was", "has") and not same:
+            edit = Edit(s.start, s.start + 1, f"Few {small[0]}")
+            yield MeaningChange((edit,), "few", f"'few' before {s.words[0].lower!r}")
     for i in range(1, len(s.words) - 1):
         word, before = s.words[i], s.words[i - 1]
         if not s.joined(i):
@@ -211,13 +204,7 @@ def _phrase_end(s: Sentence, i: int) -> int | None:
     end = s.noun_phrase(i)
     if s.tag_at(i) == "CD" and (end is None or end == i):
         end = i + 1
-    if (
-        end is not None
-        and end < len(s.words)
-        and s.joined(end)
-        and s.tag_at(end) == "CD"
-        and s.tag_at(end - 1) == "NNP"
-    ):
+    if end is not None and (s.tag_at(end - 1), s.tag_at(end)) == ("NNP", "CD") and s.joined(end):
         end += 1  # *in May 1998*
     return end
 
@@ -263,9 +250,7 @@ def _delete_words(s: Sentence) -> Iterator[MeaningChange]:
                     yield MeaningChange((edit,), "restriction", f"without {word.lower!r}")
                 elif before.lower in _IN["determiner"] and before.lower not in ("each", "every"):
                     yield without(s.text, word.start, after.start, "restriction")
-            number = (
-                word.tag == "CD" and word.lower not in ("one", "1") and word.lower.isalpha() and len(word.lower) < 9
-            )
+            number = word.tag == "CD" and word.lower != "one" and word.lower.isalpha() and len(word.lower) < 9
             verb = before.tag in ("VB", "VBD", "VBZ", "VBG") or before.lower in ("with", "by", "has", "have", "had")
             if number and verb and after.tag == "NNS" and after.lower not in _IN["units"]:
                 yield without(s.text, word.start, after.start, "number")

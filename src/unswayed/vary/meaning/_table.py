@@ -34,7 +34,6 @@ class Substitutes(NamedTuple):
 
 
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
-_NAME = r"[A-ZÀ-Ý][\w.’'-]*(?: [A-ZÀ-Ý][\w.’'-]*){0,3}"
 _BEFORE_NAMES = "in on at by the from since during until before after of to em no na de do da desde até a o os as"
 _OPENS = frozenset(_BEFORE_NAMES.split())
 
@@ -78,7 +77,7 @@ class MeaningTable:
         self.leave_before = frozenset(self.raw["leave_before"].split())
         self.motion = frozenset(self.raw["motion"].split())
         self.unless = re.compile(self.raw["unless"], re.IGNORECASE)
-        self._together = re.compile(self.raw.get("together", "(?!)"), re.IGNORECASE)
+        self.together = re.compile(self.raw.get("together", "(?!)"), re.IGNORECASE)
         self._protected = [re.compile(pattern, re.IGNORECASE) for pattern in self.raw["protect"]]
         self.deletions = [
             (re.compile(pattern, re.IGNORECASE), kind)
@@ -120,34 +119,6 @@ class MeaningTable:
         of = i > 1 and words[i - 1].text in ("of", "de", "do", "da") and words[i - 2].text[0].isupper()
         return [] if before or after or of else self.others.get(word, [])
 
-    def name_swaps(self, text: str) -> Iterator[MeaningChange]:
-        """Two names of which one does something to the other, or from one of which something goes to the other."""
-        acts = "|".join(map(re.escape, sorted(self.acts)))
-        motion = "|".join(map(re.escape, sorted(self.motion)))
-        end = r"(?! d[aeo]s? | of | and | e |\w)"
-        ways = rf"({_NAME}) (?:{acts}) ({_NAME}){end}|\b(?:{motion}) (?:from|de) ({_NAME}) (?:to|para) ({_NAME}){end}"
-        for match in re.finditer(ways, text):
-            one, other = (1, 2) if match[1] else (3, 4)
-            if match[one] == match[other] or match[one].lower() in ("he", "she", "they", "it", "ele", "ela", "o", "a"):
-                continue
-            edits = (Edit(*match.span(one), match[other]), Edit(*match.span(other), match[one]))
-            yield MeaningChange(edits, "names", f"{match[one]} ↔ {match[other]}")
-
-    def fixed_expressions(self, text: str) -> Iterator[MeaningChange]:
-        """Expressions of several words that have a fixed counterpart."""
-        for before, after in self.phrases.items():
-            for match in re.finditer(rf"\b{re.escape(before)}\b", text, re.IGNORECASE):
-                new = after[0].upper() + after[1:] if match[0][0].isupper() else after
-                yield MeaningChange((Edit(match.start(), match.end(), new),), "expression", f"{match[0]} → {new}")
-
-    def deletions_in(self, text: str) -> Iterator[MeaningChange]:
-        """Words without which the rest says something else."""
-        for pattern, kind in self.deletions:
-            for match in pattern.finditer(text):
-                one_of_more = kind == "fewer" and self._together.search(text, 0, match.start())
-                if not one_of_more and not self.unless.search(text, match.end()):
-                    yield without(text, match.start(), match.end(), kind)
-
     def unprotected(self, text: str, found: Iterable[MeaningChange]) -> list[MeaningChange]:
         """Those that leave fixed expressions, titles and longer names alone."""
         kept = [match.span() for pattern in self._protected for match in pattern.finditer(text)]
@@ -172,10 +143,7 @@ def is_clear(text: str, at: int, longest: int) -> bool:
     return (end.start() if end else len(text)) - start <= longest
 
 
-@cache
-def table(language: str) -> MeaningTable:
-    """A language's table, read once a process."""
-    return MeaningTable(language)
+table = cache(MeaningTable)  # a language's, read once a process
 
 
 # Not 3D, H1B, 4-4-2 or 12:30; a following s is that of decades.
@@ -191,10 +159,8 @@ def number_changes(text: str, rng: Stream) -> Iterator[MeaningChange]:
         old = match[0]
         follows = text[match.end() :]
         # in brackets stands the same in other units, and what is before such brackets has them beside it
-        inside = sum(text.count(mark, 0, match.start()) for mark in "(（") > sum(
-            text.count(mark, 0, match.start()) for mark in ")）"
-        )
-        if inside or old in _KEPT_NUMBERS or _BRACKET.match(follows):
+        opened, closed = (sum(text.count(mark, 0, match.start()) for mark in marks) for marks in ("(（", ")）"))
+        if opened > closed or old in _KEPT_NUMBERS or _BRACKET.match(follows):
             continue
         new = _other_number(old, rng.bits(), follows)
         if new and not re.search(rf"(?<!\d){re.escape(new)}(?!\d)", text):
@@ -206,12 +172,11 @@ def _other_number(old: str, draw: int, follows: str) -> str | None:
     if re.match(" ?月", follows):
         return str((int(old) + draw % 10) % 12 + 1)
     if re.fullmatch(r"1\d{3}|20\d\d", old):
-        step = 10 if follows.startswith(("s", " 年代")) else 1
-        year = int(old) - step * (3 + draw % 9)
-        return str(year)
+        return str(int(old) - (10 if follows.startswith(("s", " 年代")) else 1) * (3 + draw % 9))
     if re.match(r" ?(?:世纪|日|号)", follows) or re.match(r"(?:st|nd|rd|th)\b", follows):
         value = int(old) if old.isdigit() else 0
-        return str((value + draw % 15) % 20 + 1) if 0 < value <= 31 and (value + draw % 15) % 20 + 1 != value else None
+        new = (value + draw % 15) % 20 + 1
+        return str(new) if 0 < value <= 31 and new != value else None
     first = next((i for i, c in enumerate(old) if c in "123456789"), None)
     if first is None:
         return None

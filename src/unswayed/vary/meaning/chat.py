@@ -37,21 +37,8 @@ class ChatControl(ChatParaphrase):
         body: dict[str, Json] | None = None, retries: int = 6, insecure: bool = False,
         canary: int | None = None,
     ) -> None:  # fmt: skip
-        file = _file(way, prompt)
-        super().__init__(
-            url,
-            model,
-            file,
-            1,
-            temperature,
-            concurrency,
-            key_env,
-            memory,
-            body,
-            retries,
-            insecure=insecure,
-            canary=canary,
-        )
+        asking = concurrency, key_env, memory, body, retries
+        super().__init__(url, model, _file(way, prompt), 1, temperature, *asking, insecure=insecure, canary=canary)
         self._longest, self._way = longest, way
 
     @classmethod

@@ -165,7 +165,17 @@ class UnlabelledRows:
         nouns = Counter(_find_stem(w) for _, words in rows for w in words if w.tag in ("NN", "NNS"))
         times = Counter(_find_stem(w) for _, words in rows for w in words)
         self._nouns = frozenset(w for w, n in nouns.items() if n >= _MOSTLY * times[w]) - _TELLING
-        self._patterns = _common_patterns(self._found.values())
+        # Words around values that several texts have in common, the longest first, with the words that they need.
+        same: dict[tuple[tuple[str, str], ...], list[GuessedText]] = defaultdict(list)
+        for row in (row for alike in self._found.values() for row in alike if len(row.parts) > 1 and row.about):
+            same[tuple((role or words.lower(), role) for words, role in row.parts)].append(row)
+        often = [(key, alike[0]) for key, alike in same.items() if len({row.parts for row in alike}) > 1]
+        often.sort(key=lambda item: (-sum(len(said) for said, role in item[0] if not role), item[0]))
+        self._patterns: list[tuple[frozenset[str], re.Pattern[str], GuessedText]] = []
+        for key, row in often:
+            needed = frozenset(word for said, role in key if not role for word in said.split())
+            parts = [r"(\S.*?)" if role else re.escape(said) for said, role in key if said]
+            self._patterns.append((needed, re.compile(" ".join(parts), re.I), row))
 
     def others(self, text: str) -> list[str]:
         """The text as others say it."""
@@ -208,7 +218,24 @@ class UnlabelledRows:
             i = end
         if _OWN.search(text):
             about.add("own")
-        return _align_roles(about, [*parts, (text[at:].strip(), "")])
+        parts.append((text[at:].strip(), ""))
+        # Roles as they compare: *between a and b* is *from a to b*, and *in a* may be *for a*.
+        for i, (_, role) in enumerate(parts[:-2]):
+            if role.endswith(":between") and parts[i + 1][0].lower() == "and" and parts[i + 2][1][:1] == "v":
+                parts[i] = (parts[i][0], role.replace(":between", ":from"))
+                parts[i + 2] = (parts[i + 2][0], parts[i + 2][1].partition(":")[0] + ":to")
+                about -= {"between", "and"}
+        # A value alone with a preposition that may be another one, and one alone with none; those with others stay.
+        marks = [role.partition(":")[2] if role[:1] == "v" else None for _, role in parts]
+        weak = [i for i, mark in enumerate(marks) if mark in _WEAK]
+        bare = [i for i, mark in enumerate(marks) if mark is not None and mark not in _WEAK | _STRONG]
+        for alike, mark in ((weak, ":at"), (bare, "")):
+            if len(alike) == 1:
+                said, role = parts[alike[0]]
+                parts[alike[0]] = (said, role.partition(":")[0] + mark)
+        if not about and any(_SEEKS.search(said) for said, role in parts if not role):
+            about.add("sought")
+        return GuessedText(frozenset(about), tuple(parts))
 
     def _kind(self, word: Word) -> str:
         """n number, d day, t time, v another value; a what the text is about; or a word that says little."""
@@ -232,25 +259,21 @@ class UnlabelledRows:
     def _filled(self, guessed: GuessedText, text: str) -> list[str]:
         """What others say who ask the same, with the values of this text."""
         small = text.lower().strip(_END)
-        rows = [other for about in self._abouts(guessed) for other in self._found[about, guessed.asks[1]]]
-        new = (_with_values(other, guessed) for other in rows)
-        fit = [other for other in new if other is not None and other.lower().strip(_END) != small]
-        return [other for other in fit if not _DOUBLED.search(other.lower()) or _DOUBLED.search(small)]
-
-    def _abouts(self, guessed: GuessedText) -> Iterator[frozenset[str]]:
-        """The same things to be about, with a noun put in or left out that goes without saying."""
         about, roles = guessed.asks
-        for other in self._by_roles.get(roles, ()):
-            if other == about:
-                yield other
-                continue
-            fewer, more = (other, about) if len(other) < len(about) else (about, other)
-            if not fewer < more or fewer <= _TELLING or len(more - fewer) > 1 or not more - fewer <= self._nouns:
-                continue
-            with_it, without = (len(self._found.get((its, roles), ())) for its in (more, fewer))
-            least = (_LEFT if fewer is other else _ADDED) * (with_it + without)
-            if with_it + without >= _MIN_EITHER and with_it >= least:
-                yield other
+        rows: list[GuessedText] = []
+        for other in self._by_roles.get(roles, ()):  # also with a noun put in or left out that goes without saying
+            if other != about:
+                fewer, more = (other, about) if len(other) < len(about) else (about, other)
+                if not fewer < more or fewer <= _TELLING or len(more - fewer) > 1 or not more - fewer <= self._nouns:
+                    continue
+                with_it, without = (len(self._found.get((its, roles), ())) for its in (more, fewer))
+                least = (_LEFT if fewer is other else _ADDED) * (with_it + without)
+                if with_it + without < _MIN_EITHER or with_it < least:
+                    continue
+            rows += self._found[other, roles]
+        new = (_with_values(row, guessed) for row in rows)
+        fit = [said for said in new if said is not None and said.lower().strip(_END) != small]
+        return [said for said in fit if not _DOUBLED.search(said.lower()) or _DOUBLED.search(small)]
 
     def _matched(self, text: str) -> Iterator[GuessedText]:
         """The text read as others that have the same words around their values, those with most words first."""
@@ -332,26 +355,6 @@ def _value_role(words: tuple[Word, ...], kinds: list[str], first: int, end: int)
     return f"{kind}:{_find_stem(before)}" if kinds[at] == "a" else kind
 
 
-def _align_roles(about: set[str], parts: list[tuple[str, str]]) -> GuessedText:
-    """Roles as they compare: *between a and b* is *from a to b*, and *in a* may be *for a*."""
-    for i, (_, role) in enumerate(parts[:-2]):
-        if role.endswith(":between") and parts[i + 1][0].lower() == "and" and parts[i + 2][1][:1] == "v":
-            parts[i] = (parts[i][0], role.replace(":between", ":from"))
-            parts[i + 2] = (parts[i + 2][0], parts[i + 2][1].partition(":")[0] + ":to")
-            about -= {"between", "and"}
-    # A value alone with a preposition that may be another one, and one alone with none; those with others stay.
-    marks = [role.partition(":")[2] if role[:1] == "v" else None for _, role in parts]
-    weak = [i for i, mark in enumerate(marks) if mark in _WEAK]
-    bare = [i for i, mark in enumerate(marks) if mark is not None and mark not in _WEAK | _STRONG]
-    for alike, mark in ((weak, ":at"), (bare, "")):
-        if len(alike) == 1:
-            words, role = parts[alike[0]]
-            parts[alike[0]] = (words, role.partition(":")[0] + mark)
-    if not about and any(_SEEKS.search(words) for words, role in parts if not role):
-        about.add("sought")
-    return GuessedText(frozenset(about), tuple(parts))
-
-
 def _with_values(other: GuessedText, own: GuessedText) -> str | None:
     """The words of one text with the values of another; None where they don't go together."""
     values: dict[str, list[str]] = defaultdict(list)
@@ -373,21 +376,6 @@ def _with_values(other: GuessedText, own: GuessedText) -> str | None:
             new[-1] = f"{before}{space}{'an' if sounds_as_vowel(part) else 'a'}"
         new += [part] if part else []
     return " ".join(new)
-
-
-def _common_patterns(found: Iterable[list[GuessedText]]) -> list[tuple[frozenset[str], re.Pattern[str], GuessedText]]:
-    """Words around values that several texts have in common, the longest first, with the words that they need."""
-    times: dict[tuple[tuple[str, str], ...], list[GuessedText]] = defaultdict(list)
-    for row in (row for rows in found for row in rows if len(row.parts) > 1 and row.about):
-        times[tuple((role or words.lower(), role) for words, role in row.parts)].append(row)
-    often = [(key, rows[0]) for key, rows in times.items() if len({row.parts for row in rows}) > 1]
-    often.sort(key=lambda item: (-sum(len(words) for words, role in item[0] if not role), item[0]))
-    patterns = []
-    for key, row in often:
-        needed = frozenset(word for words, role in key if not role for word in words.split())
-        parts = [r"(\S.*?)" if role else re.escape(words) for words, role in key if words]
-        patterns.append((needed, re.compile(" ".join(parts), re.I), row))
-    return patterns
 
 
 def edits_between(old: str, new: str) -> list[Edit]:

@@ -106,7 +106,22 @@ def reorder_clauses(sentence: Sentence) -> Iterator[Rewrite]:
         closing = sentence.said(at, n)
         found.append((f"{capital(closing)}, {sentence.moved(0, at)}", f"“{closing}” in front"))
     if not sentence.lower.isdisjoint(_SOURCES):
-        found += _move_source(sentence, commas)
+        # *It rained, officials said* → *Officials said that it rained*; *According to X, …* → *…, according to X*
+        if commas and words[-1].lower in _SAID and sentence.noun_phrase(commas[-1]) == n - 1:
+            at = commas[-1]
+            found.append((f"{capital(sentence.said(at, n))} that {sentence.moved(0, at)}", "the source in front"))
+        if len(commas) == 1 and [w.lower for w in words[:2]] == ["according", "to"] and sentence.has_verb(commas[0], n):
+            source = sentence.said(2, commas[0])
+            new = f"{capital(sentence.said(commas[0], n))}, according to {source}"
+            found.append((new, "the source at the end"))
+        end = sentence.noun_phrase(0)
+        if end is not None and end + 3 < n and words[end].lower in _SAID and not commas:
+            that = end + 1 + (words[end + 1].lower == "that")
+            timed = words[that].lower in WEEKDAYS or words[that].lower in ("today", "yesterday")
+            sure = not timed and (that > end + 1 or words[end].lower in ("said", "says"))
+            if sure and words[that].tag != "PRP" and sentence.noun_phrase(that) and sentence.has_verb(that, n):
+                new = f"{capital(sentence.said(that, n))}, {sentence.moved(0, end + 1)}"
+                found.append((new, "the source at the end"))
     for new, note in found:
         if new != whole:
             yield Rewrite(sentence.start, sentence.end, new, note)
@@ -143,26 +158,6 @@ def _last_part(sentence: Sentence) -> int:
     return 0
 
 
-def _move_source(sentence: Sentence, commas: list[int]) -> Iterator[tuple[str, str]]:
-    """*It rained, officials said* → *Officials said that it rained*; *According to X, …* → *…, according to X*."""
-    words, n = sentence.words, len(sentence.words)
-    if commas and words[-1].lower in _SAID and sentence.noun_phrase(commas[-1]) == n - 1:
-        at = commas[-1]
-        yield f"{capital(sentence.said(at, n))} that {sentence.moved(0, at)}", "the source in front"
-    if len(commas) == 1 and [w.lower for w in words[:2]] == ["according", "to"] and sentence.has_verb(commas[0], n):
-        source = sentence.said(2, commas[0])
-        yield f"{capital(sentence.said(commas[0], n))}, according to {source}", "the source at the end"
-    end = sentence.noun_phrase(0)
-    if end is not None and end + 3 < n and words[end].lower in _SAID and not commas:
-        that = end + 1 + (words[end + 1].lower == "that")
-        if that == end + 1 and words[end].lower not in ("said", "says"):
-            return
-        if words[that].lower in WEEKDAYS or words[that].lower in ("today", "yesterday"):
-            return
-        if words[that].tag != "PRP" and sentence.noun_phrase(that) and sentence.has_verb(that, n):
-            yield f"{capital(sentence.said(that, n))}, {sentence.moved(0, end + 1)}", "the source at the end"
-
-
 def change_voice(sentence: Sentence) -> Iterator[Rewrite]:
     """The sentence's first clause in the other voice, where its parts are plain to see."""
     words = sentence.words
@@ -178,30 +173,23 @@ def change_voice(sentence: Sentence) -> Iterator[Rewrite]:
             yield from _to_active(sentence, first, end)
 
 
-def _active_verb(sentence: Sentence, i: int, plural: bool) -> tuple[int, str, str] | None:
-    """Of an active clause: the word after its verb, the verb's lemma, and what stands before the participle."""
-    words = sentence.words
-    verb, after = words[i], words[i + 1] if i + 1 < len(words) else None
-    if after is None:
-        return None
-    if verb.lower in ("has", "have", "had") and after.tag in ("VBN", "VBD") and sentence.joined(i + 1):
-        return i + 2, forms().lemma(after.lower, "VBN"), "had been" if verb.lower == "had" else "HAVE been"
-    if verb.tag == "MD" and after.tag == "VB" and sentence.joined(i + 1):
-        return i + 2, after.lower, f"{verb.lower} be"
-    past = forms().lemma(verb.lower, "VBD")
-    if verb.tag in ("VBD", "VBN") and forms().inflected(past, "VBD") == verb.lower:
-        return i + 1, past, "WAS"
-    if verb.tag == "VBZ" and not plural:
-        return i + 1, forms().lemma(verb.lower, "VBZ"), "IS"
-    return (i + 1, verb.lower, "IS") if verb.tag == "VB" and plural else None
-
-
 def _to_passive(sentence: Sentence, first: int, end: int) -> Iterator[Rewrite]:
     words = sentence.words
-    found = _active_verb(sentence, end, sentence.plural(first, end))
-    if found is None:
+    if end + 1 >= len(words):
         return
-    at, lemma, aux = found
+    # The word after the verb of the active clause, the verb's lemma, and what stands before the participle.
+    verb, after, plural, joined = words[end], words[end + 1], sentence.plural(first, end), sentence.joined(end + 1)
+    past = forms().lemma(verb.lower, "VBD")
+    if verb.lower in ("has", "have", "had") and after.tag in ("VBN", "VBD") and joined:
+        at, lemma, aux = end + 2, forms().lemma(after.lower, "VBN"), "had been" if verb.lower == "had" else "HAVE been"
+    elif verb.tag == "MD" and after.tag == "VB" and joined:
+        at, lemma, aux = end + 2, after.lower, f"{verb.lower} be"
+    elif verb.tag in ("VBD", "VBN") and forms().inflected(past, "VBD") == verb.lower:
+        at, lemma, aux = end + 1, past, "WAS"
+    elif verb.tag == ("VB" if plural else "VBZ"):
+        at, lemma, aux = end + 1, forms().lemma(verb.lower, verb.tag), "IS"
+    else:
+        return
     participle = forms().inflected(lemma, "VBN")
     last = sentence.noun_phrase(at) if at < len(words) and sentence.joined(at) else None
     if lemma not in _IN["transitive"] or participle is None or last is None or not _is_whole_at(sentence, last):
@@ -332,8 +320,33 @@ def exchange_nominals(sentence: Sentence) -> Iterator[Rewrite]:
         yield from _noun_to_verb(sentence, i)
         yield from _doer_to_verb(sentence, i)
     owned = "'" in sentence.text or "’" in sentence.text
-    if owned or "of" in sentence.lower or "POS" in [word.tag for word in words]:
-        yield from _exchange_genitives(sentence)
+    if not owned and "of" not in sentence.lower and "POS" not in [word.tag for word in words]:
+        return
+    n = len(words)  # *the capital of France* → *France's capital*, and back
+    for i in range(n - 3):
+        if words[i].lower == "the" and words[i + 1].lower in _OWNED and words[i + 2].lower == "of":
+            end = _name_end(sentence, i + 3)
+            titled = i == 0 and sentence.text[words[1].start].isupper()  # *The Queen of Holland* may be a ship
+            if end == i + 3 or titled or not all(sentence.joined(k) for k in range(i + 1, i + 4)):
+                continue
+            owner = sentence.said(i + 3, end)
+            if _phrase_ends(sentence, end) and "'" not in owner and "’" not in owner:
+                new = f"{owner}{'’' if '’' in sentence.text else chr(39)}s {sentence.said(i + 1, i + 2)}"
+                yield Rewrite(words[i].start, words[end - 1].end, new, "’s for of")
+    for i in range(n):
+        thing = _name_end(sentence, i)
+        if thing == i or (i and words[i - 1].tag in ("NNP", "DT", "JJ", "PRP$")):
+            continue
+        name = sentence.said(i, thing)
+        if sentence.tag_at(thing) == "POS":
+            thing += 1
+        elif name[-2:] in ("'s", "’s") and len(name) > 2:
+            name = name[:-2]
+        else:
+            continue
+        if thing < n and words[thing].lower in _OWNED and _phrase_ends(sentence, thing + 1):
+            new = f"the {sentence.said(thing, thing + 1)} of {name}"
+            yield Rewrite(words[i].start, words[thing].end, capital(new) if i == 0 else new, "of for ’s")
 
 
 def _verb_to_noun(sentence: Sentence, i: int) -> Iterator[Rewrite]:
@@ -381,35 +394,6 @@ def _doer_to_verb(sentence: Sentence, i: int) -> Iterator[Rewrite]:
     said = forms().inflected(verb, "VBZ" if words[i].lower == "is" and verb in _LASTING else "VBD")
     if said and sentence.noun_phrase(i + 4) is not None:
         yield Rewrite(words[i].start, words[i + 3].end, said, f"{sentence.said(i, i + 4)}→{said}")
-
-
-def _exchange_genitives(sentence: Sentence) -> Iterator[Rewrite]:
-    """*the capital of France* → *France's capital*, and back."""
-    words, n = sentence.words, len(sentence.words)
-    for i in range(n - 3):
-        if words[i].lower == "the" and words[i + 1].lower in _OWNED and words[i + 2].lower == "of":
-            end = _name_end(sentence, i + 3)
-            titled = i == 0 and sentence.text[words[1].start].isupper()  # *The Queen of Holland* may be a ship
-            if end == i + 3 or titled or not all(sentence.joined(k) for k in range(i + 1, i + 4)):
-                continue
-            owner = sentence.said(i + 3, end)
-            if _phrase_ends(sentence, end) and "'" not in owner and "’" not in owner:
-                new = f"{owner}{'’' if '’' in sentence.text else chr(39)}s {sentence.said(i + 1, i + 2)}"
-                yield Rewrite(words[i].start, words[end - 1].end, new, "’s for of")
-    for i in range(n):
-        thing = _name_end(sentence, i)
-        if thing == i or (i and words[i - 1].tag in ("NNP", "DT", "JJ", "PRP$")):
-            continue
-        name = sentence.said(i, thing)
-        if sentence.tag_at(thing) == "POS":
-            thing += 1
-        elif name[-2:] in ("'s", "’s") and len(name) > 2:
-            name = name[:-2]
-        else:
-            continue
-        if thing < n and words[thing].lower in _OWNED and _phrase_ends(sentence, thing + 1):
-            new = f"the {sentence.said(thing, thing + 1)} of {name}"
-            yield Rewrite(words[i].start, words[thing].end, capital(new) if i == 0 else new, "of for ’s")
 
 
 def _name_end(sentence: Sentence, i: int) -> int:

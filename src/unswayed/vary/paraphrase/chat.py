@@ -15,7 +15,7 @@ from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.options import Asking
 from unswayed.base.secrets import masked_spec
 from unswayed.base.seeds import Stream, Streams
-from unswayed.base.values import Inputs, Json, Output
+from unswayed.base.values import Inputs, Json
 from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import ask
 from unswayed.systems.opening import open_system
@@ -77,7 +77,17 @@ class ChatParaphrase(Operator):
         open_texts = [i for i, text in enumerate(texts) if text.text.strip()]
         try:
             for _ in range(_TRIES):
-                outputs = self._answers([self._request(texts[i], streams[i]) for i in open_texts])
+                requests: list[Inputs] = []
+                for i in open_texts:
+                    text, seed = texts[i], str(streams[i].bits() >> 33)
+                    requests.append({"text": text.text, "n": str(self._n), "language": text.language, "seed": seed})
+                try:
+                    with AnswerStore.shared(self._memory) if self._memory else nullcontext() as store:
+                        outputs = ask(self._rewriter, requests, store, Asking(canary=self._canary))
+                except SystemBroken as problem:
+                    if self._memory is None:
+                        raise
+                    raise SystemBroken(f"{problem} What was answered is kept.") from problem
                 asked, open_texts = open_texts, []
                 for i, output in zip(asked, outputs, strict=True):
                     if not output.ok or output.value is None:
@@ -90,22 +100,11 @@ class ChatParaphrase(Operator):
             self._rewriter.close()
         return made
 
-    def _request(self, text: Text, rng: Stream) -> Inputs:
-        return {"text": text.text, "n": str(self._n), "language": text.language, "seed": str(rng.bits() >> 33)}
-
-    def _answers(self, requests: list[Inputs]) -> list[Output]:
-        try:
-            with AnswerStore.shared(self._memory) if self._memory else nullcontext() as store:
-                return ask(self._rewriter, requests, store, Asking(canary=self._canary))
-        except SystemBroken as problem:
-            if self._memory is None:
-                raise
-            raise SystemBroken(f"{problem} What was answered is kept.") from problem
-
     def _read_answer(self, found: list[str], text: Text, rng: Stream) -> tuple[bool, Change | None]:
         """Whether an answer counts, or is asked for again, and the change that it makes, if any; `meaning/chat` has its
         own."""
-        others = [other for other in found if _bare_words(other) != _bare_words(text.text)]
+        own, *each = (re.findall(r"\w+", said.casefold()) for said in (text.text, *found))
+        others = [other for other, words in zip(found, each, strict=True) if words != own]
         change = whole_text(text.text, rng.choice(others), f"as {self._model} says it") if others else None
         return bool(found), change
 
@@ -119,7 +118,3 @@ def read_paraphrases(answer: Json, n: int) -> list[str]:
         return []
     texts = [text.strip() for text in listed[:n]]
     return list(dict.fromkeys(texts)) if len(texts) == n and all(texts) else []
-
-
-def _bare_words(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))

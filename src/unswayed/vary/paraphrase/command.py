@@ -154,8 +154,17 @@ class Command(Operator):
             return put_around(text.text, text.gold, rng.choice(others))
         if not self._texts or len(text.text) > _MAX_BORROWING or "  " in text.text:
             return []
-        found = self._unlabelled.others(text.text)
-        edits = edits_between(text.text, _written_as(rng.choice(found), text.text)) if found else []
+        if not (found := self._unlabelled.others(text.text)):
+            return []
+        # The words of the other text get the capitals and the mark at the end that this one has.
+        said = rng.choice(found).strip(" .?!")
+        if text.text.islower():
+            said = said.lower()
+        elif text.text[0].isupper():
+            said = said[:1].upper() + re.sub(r"\bi\b", "I", said[1:])
+        mark = text.text[-1] if text.text[-1] in _ENDS else ""
+        mark = mark and ("?" if _INTERROGATIVE.match(said.lower()) else "." if mark == "?" else mark)
+        edits = edits_between(text.text, said + mark)
         return [] if any(changes_label(edit, text) for edit in edits) else edits
 
     def _rewritten(self, text: Text, rng: Stream) -> Change | None:
@@ -173,9 +182,18 @@ class Command(Operator):
             if not done.edits and "frame" in self.kinds:
                 done.add(_in_other_frame(text, asks, rng))
         if "short" in self.kinds:
-            done.add(self._shortened(text, rng))
+            tags = {word.start: word.tag for word in tagged(text.text)}
+            for match in _CUTS.finditer(text.text):
+                before_verb = match.group().lower() == "to" and tags.get(match.end() + 1, "VB")[:2] == "VB"
+                if rng.random() < self.short and not before_verb:
+                    new = rng.choice(_SHORT[match.group().lower()])
+                    done.add([([Edit(*match.span(), new)], f"{match.group()}→{new}")])
         if "polite" in self.kinds and rng.random() < (_PLEASE if done.edits else 1.0):
-            done.add(_polite_end(text, asks, rng))
+            verbs = text.text.rstrip()[-1:] in _ENDS or any(w.tag in ("VBZ", "VBD", "MD", "W") for w in asks.words)
+            if (asks.words[0].tag in ("VB", "MD") or not verbs) and "please" not in text.text.lower():
+                ends = [f for f in _FRAMES["ends"] if "me" not in f.said or " me" not in text.text.lower()]
+                end = rng.weighted(ends, [f.weight for f in ends]).said
+                done.add([([Edit(asks.end, asks.end, f" {end}")], f'"{end}" at the end')])
         if not done.edits and len(self.kinds) == len(KINDS):
             return self._rules.change(text, rng)
         edits = sorted(done.edits)
@@ -194,14 +212,6 @@ class Command(Operator):
                 if article not in ("a", "an") or (article == "an") == sounds_as_vowel(new):
                     yield [Edit(*match.span(), new)], f"{match.group()}→{new}"
 
-    def _shortened(self, text: Text, rng: Stream) -> Iterator[Made]:
-        tags = {word.start: word.tag for word in tagged(text.text)}
-        for match in _CUTS.finditer(text.text):
-            before_verb = match.group().lower() == "to" and tags.get(match.end() + 1, "VB")[:2] == "VB"
-            if rng.random() < self.short and not before_verb:
-                new = rng.choice(_SHORT[match.group().lower()])
-                yield [Edit(*match.span(), new)], f"{match.group()}→{new}"
-
 
 class _Rewriting:
     """The edits that were made so far, none of which touches another one or a label."""
@@ -218,17 +228,6 @@ class _Rewriting:
             if free and not ("please" in note and any("please" in n for n in self.notes)):
                 self.edits += edits
                 self.notes.append(note)
-
-
-def _written_as(said: str, text: str) -> str:
-    """Words of another text with the capitals and the mark at the end that this one has."""
-    said = said.strip(" .?!")
-    if text.islower():
-        said = said.lower()
-    elif text[0].isupper():
-        said = said[:1].upper() + re.sub(r"\bi\b", "I", said[1:])
-    mark = text[-1] if text[-1] in _ENDS else ""
-    return said + ("" if not mark else "?" if _INTERROGATIVE.match(said.lower()) else "." if mark == "?" else mark)
 
 
 def _in_other_frame(text: Text, sentence: Sentence, rng: Stream) -> Iterator[Made]:
@@ -273,15 +272,6 @@ def _in_other_frame(text: Text, sentence: Sentence, rng: Stream) -> Iterator[Mad
     if mark and mark in _ENDS and mark != wanted:
         edits.append(Edit(sentence.end, sentence.end + 1, wanted))
     yield edits, f"frame: {frame.said or 'none'}"
-
-
-def _polite_end(text: Text, sentence: Sentence, rng: Stream) -> Iterator[Made]:
-    """Something polite after an order, or after words without a verb."""
-    verbs = text.text.rstrip()[-1:] in _ENDS or any(w.tag in ("VBZ", "VBD", "MD", "W") for w in sentence.words)
-    if (sentence.words[0].tag in ("VB", "MD") or not verbs) and "please" not in text.text.lower():
-        ends = [f for f in _FRAMES["ends"] if "me" not in f.said or " me" not in text.text.lower()]
-        end = rng.weighted(ends, [f.weight for f in ends]).said
-        yield [Edit(sentence.end, sentence.end, f" {end}")], f'"{end}" at the end'
 
 
 def _time_in_front(sentence: Sentence) -> Iterator[Made]:

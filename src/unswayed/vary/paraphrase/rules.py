@@ -58,9 +58,8 @@ class Rules(Operator):
         self.kinds = chosen_kinds(kinds, (*KINDS, SYNONYM))
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        return self._in_place(text, rng) if text.marked else self._rewritten(text, rng)
-
-    def _rewritten(self, text: Text, rng: Stream) -> Change | None:
+        if text.marked:
+            return self._in_place(text, rng)
         if len(text.text) > LONGEST:
             return None
         said, notes, parts = text.text, list[str](), sentences(text.text)

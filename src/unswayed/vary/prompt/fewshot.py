@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from unswayed.base.chat import CHAT, is_chat
 from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Stream
-from unswayed.base.values import Example, Inputs, Json
+from unswayed.base.values import Example
 from unswayed.systems.template import Reprompt, Shot
 from unswayed.vary.prompt import Reprompting
 from unswayed.vary.words import checked_choice
@@ -37,8 +37,21 @@ class Fewshot(Reprompting):
 
     def take_pool(self, examples: Sequence[Example]) -> None:
         """The examples that may be shown."""
-        shots = ((e, said_text(e.gold)) for e in examples)
-        self._shots = [(e, Shot(_shown_texts(e.inputs), said)) for e, said in shots if said is not None]
+        self._shots = []
+        for e in examples:
+            named = [name for name in e.inputs if name != CHAT]  # of a chat, the last text of the user's is shown
+            shown = {named[-1]: e.inputs[named[-1]]} if is_chat(e.inputs) else dict(e.inputs)
+            gold = e.gold  # the answer that it gives as a text; examples with none, such as tags or calls, are left out
+            if isinstance(gold, dict) and isinstance(gold.get("answers"), list):
+                gold = gold["answers"]
+            if isinstance(gold, list):
+                gold = gold[0] if gold else None
+            if isinstance(gold, dict):
+                gold = gold.get("text")
+            if isinstance(gold, bool):
+                gold = "true" if gold else "false"
+            if isinstance(gold, (str, int, float)) and str(gold).strip():
+                self._shots.append((e, Shot(shown, str(gold))))
         if len(self._shots) <= self._n:
             raise UsageError(
                 f"{self.name} shows {self._n} examples, and never the one that is asked about. That takes at least "
@@ -60,24 +73,3 @@ class Fewshot(Reprompting):
         own = [i for i, e in others if e.id != example.id and e.inputs != example.inputs][: self._n]
         note = "shows " + ", ".join(self._shots[i][0].id for i in own)
         return Reprompt(shots=tuple(self._shots[i][1] for i in own)), note
-
-
-def _shown_texts(inputs: Inputs) -> dict[str, str]:
-    """An example's texts; of a chat, the last one of the user's."""
-    if not is_chat(inputs):
-        return dict(inputs)
-    named = [name for name in inputs if name != CHAT]
-    return {named[-1]: inputs[named[-1]]}
-
-
-def said_text(gold: Json) -> str | None:
-    """The answer that a gold gives, as a text; None where it is none, such as tags or calls."""
-    if isinstance(gold, dict) and isinstance(gold.get("answers"), list):
-        gold = gold["answers"]
-    if isinstance(gold, list):
-        gold = gold[0] if gold else None
-    if isinstance(gold, dict):
-        gold = gold.get("text")
-    if isinstance(gold, bool):
-        return "true" if gold else "false"
-    return str(gold) if isinstance(gold, (str, int, float)) and str(gold).strip() else None

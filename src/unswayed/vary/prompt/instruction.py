@@ -89,33 +89,19 @@ class Instruction(Reprompting):
 
     @cached_property
     def _wordings(self) -> list[str]:
-        return _read(self._file) if self._file else self._ask_model()
-
-    def reprompt(self, example: Example, language: str, rng: Stream) -> tuple[Reprompt, str] | None:
-        if not self._file and not self._url:
-            return super().reprompt(example, language, rng)
-        if not self._order:
-            for number, text in enumerate(self._wordings, 1):
-                template = Template(text, f"{self._file or self._prompt}, wording {number}")
-                template.require(example.inputs)
-                absent = next((name for name in example.inputs if not template.has(name)), None)
-                if absent is not None and "chat" not in example.inputs:
-                    what = f"{{{absent}}} is not in it. Each wording needs all fields of the data."
-                    raise UsageError(f"{template.where}: {what}")
-            self._order = rng.shared("wordings").sample(self._wordings, len(self._wordings))
-        at = rng.draw % len(self._order)
-        return Reprompt(template=self._order[at]), f"wording {self._wordings.index(self._order[at]) + 1}"
-
-    def draw_reprompt(self, language: str, rng: Stream) -> tuple[Reprompt, str]:
-        if language.partition("-")[0] != "en":
-            file = in_params(file="wordings.txt")
-            raise UsageError(f"The rules of {self.name} are for English. Give your own wordings: {file}.")
-        opening, words = rng.dealt(list(product(_OPENINGS, _WORDS)), "wordings")
-        replaced = f", other words: {', '.join(words)}" if words else ""
-        return Reprompt(opening=opening, words=words), f"opens with {opening!r}{replaced}"
-
-    def _ask_model(self) -> list[str]:
-        """The wordings of a model that keep the prompt's fields; what is dropped is told on standard error."""
+        """Those in the file; or those of a model that keep the prompt's fields, with a word on what is dropped."""
+        if path := self._file:
+            try:
+                text = read_bounded(Path(path)).decode("utf-8-sig")
+            except FileNotFoundError as error:
+                raise UsageError(f"There is no file of wordings {path}.") from error
+            except UnicodeDecodeError as error:
+                what = f"{error.reason} at byte {error.start}"
+                raise UsageError(f"{path}: the wordings are not UTF-8 text ({what}).") from error
+            parts = re.split(r"(?m)^[^\S\n]*---[^\S\n]*$", text.replace("\r\n", "\n"))
+            if wordings := list(dict.fromkeys(part.strip("\n") for part in parts if part.strip())):
+                return wordings
+            raise UsageError(f"{path} has no wordings. Write prompts into it, with a line --- between them.")
         template = Template.read(self._prompt)
         found: dict[str, None] = {}
         lost = 0
@@ -140,16 +126,25 @@ class Instruction(Reprompting):
             print(f"{self.name}: {dropped}", file=sys.stderr)
         return list(found)[: self._n]
 
+    def reprompt(self, example: Example, language: str, rng: Stream) -> tuple[Reprompt, str] | None:
+        if not self._file and not self._url:
+            return super().reprompt(example, language, rng)
+        if not self._order:
+            for number, text in enumerate(self._wordings, 1):
+                template = Template(text, f"{self._file or self._prompt}, wording {number}")
+                template.require(example.inputs)
+                absent = next((name for name in example.inputs if not template.has(name)), None)
+                if absent is not None and "chat" not in example.inputs:
+                    what = f"{{{absent}}} is not in it. Each wording needs all fields of the data."
+                    raise UsageError(f"{template.where}: {what}")
+            self._order = rng.shared("wordings").sample(self._wordings, len(self._wordings))
+        at = rng.draw % len(self._order)
+        return Reprompt(template=self._order[at]), f"wording {self._wordings.index(self._order[at]) + 1}"
 
-def _read(path: str) -> list[str]:
-    try:
-        text = read_bounded(Path(path)).decode("utf-8-sig")
-    except FileNotFoundError as error:
-        raise UsageError(f"There is no file of wordings {path}.") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: the wordings are not UTF-8 text ({error.reason} at byte {error.start}).") from error
-    parts = re.split(r"(?m)^[^\S\n]*---[^\S\n]*$", text.replace("\r\n", "\n"))
-    wordings = list(dict.fromkeys(part.strip("\n") for part in parts if part.strip()))
-    if not wordings:
-        raise UsageError(f"{path} has no wordings. Write prompts into it, with a line --- between them.")
-    return wordings
+    def draw_reprompt(self, language: str, rng: Stream) -> tuple[Reprompt, str]:
+        if language.partition("-")[0] != "en":
+            file = in_params(file="wordings.txt")
+            raise UsageError(f"The rules of {self.name} are for English. Give your own wordings: {file}.")
+        opening, words = rng.dealt(list(product(_OPENINGS, _WORDS)), "wordings")
+        replaced = f", other words: {', '.join(words)}" if words else ""
+        return Reprompt(opening=opening, words=words), f"opens with {opening!r}{replaced}"

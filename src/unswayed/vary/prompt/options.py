@@ -36,7 +36,16 @@ class Options(PromptOperator):
 
     def rewrite(self, example: Example, language: str, rng: Stream) -> Rewritten | None:
         before = choices_in(example.inputs)
-        drawn = self._draw_order(len(before), rng) if before else None
+        n = len(before)
+        if n and (rng.draw, n) not in self._known:  # the draw's order of so many choices, and their letters
+            alphabets = [LETTERS] if self._vary == "order" or n > len(_OTHER) else [_OTHER]
+            alphabets = [LETTERS, *alphabets] if self._vary == "both" and n <= len(_OTHER) else alphabets
+            same = tuple(range(n))
+            orders = [same] if self._vary == "letters" else list(permutations(same)) if n <= _ALL else []
+            orders = orders or [tuple(rng.habit(f"order of {n}").sample(same, n))]
+            ways = [(order, its) for order in orders for its in alphabets if (order, its) != (same, LETTERS)]
+            self._known[rng.draw, n] = rng.dealt(ways, f"orders of {n}") if ways else None
+        drawn = self._known[rng.draw, n] if n else None
         if drawn is None:
             return None
         order, letters = drawn
@@ -50,19 +59,3 @@ class Options(PromptOperator):
         said = "order " + " ".join(old[i] for i in order)
         note = f"{said}, letters {letters[: len(order)]}" if letters != LETTERS else said
         return Rewritten({**example.inputs, CHOICES: made}, gold, note)
-
-    def _draw_order(self, n: int, rng: Stream) -> tuple[tuple[int, ...], str] | None:
-        """The draw's order of n choices, and their letters; None where there is no other."""
-        if (rng.draw, n) not in self._known:
-            alphabets = [LETTERS] if self._vary == "order" or n > len(_OTHER) else [_OTHER]
-            alphabets = [LETTERS, *alphabets] if self._vary == "both" and n <= len(_OTHER) else alphabets
-            same = tuple(range(n))
-            orders = [same] if self._vary == "letters" else list(permutations(same)) if n <= _ALL else []
-            if not orders:
-                habit = rng.habit(f"order of {n}")
-                orders = [tuple(habit.sample(same, n))]
-            ways = [
-                (order, letters) for order in orders for letters in alphabets if (order, letters) != (same, LETTERS)
-            ]
-            self._known[rng.draw, n] = rng.dealt(ways, f"orders of {n}") if ways else None
-        return self._known[rng.draw, n]
