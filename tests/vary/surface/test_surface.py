@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from unswayed import vary_text
 from unswayed.base.errors import UsageError, WrongLanguage
 from unswayed.base.options import OperatorSpec
 from unswayed.base.values import Example, Json
@@ -267,3 +268,10 @@ def _slot_letters(tokens: list[str], tags: list[str]) -> dict[tuple[int, str], s
         if tag != "O":
             found[at, tag[2:]] = found.get((at, tag[2:]), "") + token
     return found
+
+
+def test_brackets_change_around_letters_that_change() -> None:
+    """A pair of brackets is one place with two ends, and what stands between them changes too."""
+    whole = OperatorSpec("surface/script", {"kind": "half", "rate": 1.0})
+    (variant,) = vary_text("彼は「カタカナ」で書いた", whole, language="ja", seed=1)
+    assert variant.inputs["text"] == "彼は｢ｶﾀｶﾅ｣で書いた"

@@ -50,7 +50,8 @@ class SurfaceOperator(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         for kind in self.order(text, rng) if self.kind == "any" else [self.kind]:
             places = self.of_kind(kind, text, rng)
-            edits = tuple(edit for place in some(places, self.rate, rng) for edit in place)
+            chosen = [edit for place in some(places, self.rate, rng) for edit in place]
+            edits = tuple(sorted(chosen, key=lambda edit: edit.start))  # a pair of brackets is one place with two ends
             new = apply(text.text, edits)
             if new != text.text and new.strip() and text.keeps(edits):
                 return Change(edits, self.note(kind, text.text, edits))
