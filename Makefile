@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 3
 TESTS ?=
 
-.PHONY: demo test check style bench docs constraints notebooks pictures site clean
+.PHONY: demo test quick check style bench docs constraints notebooks pictures site clean
 
 demo: $(VENV)/.core
 	$(BIN)/unswayed demo -o demo
@@ -17,6 +17,10 @@ test: $(VENV)/.dev $(VENV)/.tools system-packages style
 	@$(BIN)/mypy >$(VENV)/mypy.log 2>&1 & types=$$!; \
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS); tests=$$?; \
 	wait $$types || { cat $(VENV)/mypy.log; exit 1; }; exit $$tests
+
+# For while you work: no browsers, servers, npm or other people's tools, and a tenth of hypothesis' examples.
+quick: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --quick -q $(TESTS)
 
 check: style
 	$(BIN)/mypy

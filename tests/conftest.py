@@ -24,9 +24,19 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 LONG = int(os.environ.get("UNSWAYED_FUZZ", "0"))
+QUICK = "--quick" in sys.argv or bool(os.environ.get("UNSWAYED_QUICK"))  # workers of xdist get the variable
+if QUICK:
+    os.environ["UNSWAYED_QUICK"] = "1"
+# What `make quick` leaves out beside the tests marked slow: programs, trained models, whole chains and long tables.
+_NOT_QUICK = re.compile(
+    r"^tests/(stories|faults|papers|collect|integrations|lab|systems/(hf|onnx|sklearn|spacy)|measure/test_table_reader"
+    r"|score/test_translation|vary/(test_dialect_scores|paraphrase/test_seq2seq)"
+    r"|test_(docs|tutorials|site|pins|accessibility|benchmarks|language_models))"
+)
+_PROGRAMS = {"browser", "postgres", "serve", "small_disk", "unswayed", "program"}
 settings.register_profile(
     "unswayed",
-    max_examples=LONG or 100,
+    max_examples=LONG or (10 if QUICK else 100),
     derandomize=not LONG,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
@@ -46,8 +56,21 @@ def _not_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
             report.outcome, report.longrepr = "failed", f"{report.nodeid} must not be skipped in CI. {reason}"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out tests that are slow or start other programs")
+
+
+def _is_quick(item: pytest.Item) -> bool:
+    used = set(getattr(item, "fixturenames", ()))
+    return not (item.get_closest_marker("slow") or _NOT_QUICK.match(item.nodeid) or used & _PROGRAMS)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files with slow tests come first, so that no worker begins one when the others have nothing left to do."""
+    if QUICK:
+        left_out = [item for item in items if not _is_quick(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if _is_quick(item)]
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     items.sort(key=lambda item: -slow[item.path])
 
