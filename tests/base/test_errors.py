@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import unswayed
 from unswayed.base import errors
 
@@ -84,6 +86,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 def test_messages_outside_the_command_line_spell_no_option_themselves() -> None:
     root = Path(unswayed.__file__).parent
     spelled = set()

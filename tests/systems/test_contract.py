@@ -140,6 +140,7 @@ for kind, make in sorted(contract.KINDS.items()):
 """
 
 
+@pytest.mark.slow
 def test_identities_are_the_same_in_every_process(tmp_path: Path) -> None:
     seen = []
     for seed in ("0", "1"):

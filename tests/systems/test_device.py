@@ -296,6 +296,7 @@ def test_onnx_graphs_are_given_the_providers_of_the_device(monkeypatch: pytest.M
         DeviceChoice("cpu", "float16").providers()
 
 
+@pytest.mark.slow
 def test_the_device_is_chosen_at_the_command_line_in_a_plan_and_in_python(tmp_path: Path) -> None:
     from samples.hf import sample_folder
 
