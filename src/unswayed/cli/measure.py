@@ -133,8 +133,8 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
         click.echo(f"{found.missing} pairs have no score in {metric}; they are left out.", err=True)
 
 
-@command.command("judge", short_help="Agreement of a judge with people.")
-@click.argument("people", metavar="PEOPLE")
+@command.command("judge", short_help="Agreement of a judge with people, and scores corrected by people.")
+@click.argument("people", metavar="PEOPLE", required=False)
 @click.option(
     "--equivalent", required=True, metavar="RULE", help="judge:SYSTEM, or any other rule, as in `run --equivalent`."
 )
@@ -146,8 +146,15 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
 @click.option("-o", "to", metavar="FILE", help="Write the result here, for `report --agreement FILE`.")
 @click.option("--swap", is_flag=True, help="Also ask about each pair the other way round: twice the calls.")
 @click.option("--pairs", "pairs_to", metavar="FILE", help="Write the pairs and both verdicts here, as rows to vary.")
+@click.option(
+    "--correct", "runs", metavar="RUN", multiple=True,
+    help="Correct the scores of RUN for the judge's errors. Give it twice to compare two runs.",
+)
+@click.option("--cluster", metavar="FIELD", help="With --correct: as in `run`. Default: the suite's.")
 @format_option
-def judge_command(people: str, to: str | None, format_: str, **given: Any) -> None:
+def judge_command(
+    people: str | None, to: str | None, format_: str, runs: tuple[str, ...], cluster: str | None, **given: Any
+) -> None:
     """Compare a judge with PEOPLE: what `collect export` wrote for a `same_meaning` study.
 
     \b
@@ -167,14 +174,54 @@ def judge_command(people: str, to: str | None, format_: str, **given: Any) -> No
       unswayed run judged/ --system judge:my:judge -o judged-run/
 
     With -o, the judge's answers are stored in FILE.sqlite, so that the judge gets no pair twice.
+
+    --correct prints the scores of a run with the judge's errors corrected by PEOPLE (prediction-powered inference,
+    PPI++), the judge's own scores, and those of people's labels alone. PEOPLE must have compared a random sample of
+    the run's answers. Without PEOPLE, it prints how many labels are worth asking for:
+
+    \b
+      unswayed measure judge --equivalent judge:my:judge --correct run/
+      unswayed collect items same_meaning --run run/ --limit 100 -o items.jsonl
+      unswayed measure judge people.jsonl --equivalent judge:my:judge --correct run/
     """
     from unswayed.measure.judging import judge_agreement, save_agreement
 
+    if runs:
+        unused = {"-o": to, "--swap": given.pop("swap"), "--pairs": given.pop("pairs_to")}
+        if wrong := [name for name, value in unused.items() if value]:
+            raise UsageError(f"{wrong[0]} has no use with --correct. Run the command once without --correct for it.")
+        _print_corrected(people, runs, format_, cluster=cluster, **given)
+        return
+    if people is None:
+        raise UsageError("Name the file PEOPLE, or use --correct RUN to plan how many labels to ask for.")
+    if cluster is not None:
+        raise UsageError("--cluster has no use without --correct.")
     found = judge_agreement(people, store=None if to is None else f"{to}.sqlite", **given)
     if to is not None:
         save_agreement(found, to)
     print_values(format_, found if format_ == "json" else found.rows())
     click.echo(found.sentence(), err=True)
+
+
+def _print_corrected(people: str | None, runs: tuple[str, ...], format_: str, **given: Any) -> None:
+    from unswayed.measure.correcting import correct_runs, plan_labels
+
+    if people is None:
+        given.pop("threshold")
+        plans = [plan_labels(run, **given) for run in runs]
+        print_values(format_, *(plan if format_ == "json" else plan.table() for plan in plans))
+        for plan in plans:
+            click.echo(plan.sentence(), err=True)
+        return
+    found, differences = correct_runs(people, runs, **given)
+    if format_ == "json":
+        print_values(format_, {"runs": found, "differences": differences})
+    else:
+        rows = [row for one in found for row in one.rows()]
+        print_values(format_, rows + [one.row(found[0].run, found[1].run) for one in differences])
+    for one in found:
+        for sentence in one.sentences():
+            click.echo(sentence if len(found) == 1 else f"{one.run}: {sentence}", err=True)
 
 
 @command.command("power", short_help="What a run could detect, or how many sentences a study needs.")
