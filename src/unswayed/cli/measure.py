@@ -135,9 +135,7 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
 
 @command.command("judge", short_help="Agreement of a judge with people, and scores corrected by people.")
 @click.argument("people", metavar="PEOPLE", required=False)
-@click.option(
-    "--equivalent", required=True, metavar="RULE", help="judge:SYSTEM, or any other rule, as in `run --equivalent`."
-)
+@click.option("--equivalent", metavar="RULE", help="judge:SYSTEM, or any other rule, as in `run --equivalent`.")
 @click.option("--rubric", metavar="FILE", help="The judge's prompt, as in `run --rubric`.")
 @click.option(
     "--threshold", type=float, default=75.0, show_default=True, help="Rating from which people find two texts the same."
@@ -147,7 +145,10 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
 @click.option("--swap", is_flag=True, help="Also ask about each pair the other way round: twice the calls.")
 @click.option("--pairs", "pairs_to", metavar="FILE", help="Write the pairs and both verdicts here, as rows to vary.")
 @click.option(
-    "--correct", "runs", metavar="RUN", multiple=True,
+    "--correct",
+    "runs",
+    metavar="RUN",
+    multiple=True,
     help="Correct the scores of RUN for the judge's errors. Give it twice to compare two runs.",
 )
 @click.option("--cluster", metavar="FIELD", help="With --correct: as in `run`. Default: the suite's.")
@@ -175,6 +176,10 @@ def judge_command(
 
     With -o, the judge's answers are stored in FILE.sqlite, so that the judge gets no pair twice.
 
+    PEOPLE may also be a table of a judge that says which of two answers is better: JSON lines with decision,
+    decision_swapped and label, each A>B, B>A or A=B. Then --equivalent is not needed. It prints how often the judge is
+    right, its position bias, and the share of pairs in which A is better, corrected by the rows that have a label.
+
     --correct prints the scores of a run with the judge's errors corrected by PEOPLE (prediction-powered inference,
     PPI++), the judge's own scores, and those of people's labels alone. PEOPLE must have compared a random sample of
     the run's answers. Without PEOPLE, it prints how many labels are worth asking for:
@@ -186,6 +191,20 @@ def judge_command(
     """
     from unswayed.measure.judging import judge_agreement, save_agreement
 
+    if people is not None and not runs and not given["equivalent"]:
+        from unswayed.measure.preferences import has_preferences, judge_preferences
+
+        if has_preferences(people):
+            unused = {"-o": to, "--swap": given["swap"], "--pairs": given["pairs_to"], "--rubric": given["rubric"]}
+            if wrong := [name for name, value in unused.items() if value]:
+                raise UsageError(f"{wrong[0]} has no use with a table of decisions: no judge is asked.")
+            preferred = judge_preferences(people, given["level"])
+            print_values(format_, *([preferred] if format_ == "json" else [[row] for row in preferred.rows()]))
+            for sentence in preferred.sentences():
+                click.echo(sentence, err=True)
+            return
+    if not given["equivalent"]:
+        raise UsageError("Choose the judge with --equivalent, such as --equivalent judge:my:judge.")
     if runs:
         unused = {"-o": to, "--swap": given.pop("swap"), "--pairs": given.pop("pairs_to")}
         if wrong := [name for name, value in unused.items() if value]:

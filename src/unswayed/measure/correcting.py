@@ -16,6 +16,7 @@ from unswayed.base.values import Estimate, Json
 from unswayed.measure.judging import THRESHOLD, ComparedPair, read_pairs
 from unswayed.measure.measuring import Runlike, items_of, place_of, run_of
 from unswayed.measure.questions import check_cluster
+from unswayed.measure.run_table import Bools
 from unswayed.score import Comparing, comparing_for, question_of
 from unswayed.stats import (
     Array,
@@ -131,17 +132,18 @@ class LabelsWorth(msgspec.Struct, frozen=True):
 
 
 class _Slots(NamedTuple):
-    """The verdicts behind one measure. NaN: the judge, or people, said nothing."""
+    """The verdicts behind one measure. NaN: the judge, or people, said nothing. `asked` is the pair of each."""
 
+    asked: list[_Asked]
     clusters: list[str]
     weights: Array
     verdicts: Array
     labels: Array
-    known: Array  # needs no judge
+    known: Bools  # needs no judge
 
     @property
-    def open(self) -> Array:
-        return (self.known == 0) & ~np.isnan(self.verdicts)
+    def open(self) -> Bools:
+        return ~self.known & ~np.isnan(self.verdicts)
 
 
 def correct_runs(
@@ -161,16 +163,19 @@ def correct_runs(
     pairs = {(pair.reference, pair.answer, pair.question): pair for pair in read_pairs(people)}
     found: list[CorrectedRun] = []
     means: list[dict[str, MeanPart]] = []
-    for one in runs:
-        run = run_of(one)
-        slots, unjudged = _slots_of(run, equivalent, rubric, cluster, pairs, threshold)
+    opened = [run_of(one) for one in runs]
+    read = [_slots_of(run, equivalent, rubric, cluster, pairs, threshold) for run in opened]
+    for at, (one, run, (slots, unjudged)) in enumerate(zip(runs, opened, read, strict=True)):
         name = Path(one).name if isinstance(one, (str, Path)) else run.system
         scores, parts = {}, {}
         for measure, own in slots.items():
             labelled = own.open & ~np.isnan(own.labels)
             if own.open.any() and labelled.sum() < MIN_LABELS:
                 continue
-            scores[measure], parts[measure] = _corrected(measure, own, level)
+            others = {texts for i, (theirs, _) in enumerate(read) if i != at and measure in theirs
+                      for texts in theirs[measure].asked}  # fmt: skip
+            shared = np.array([texts in others for texts in own.asked], dtype=np.bool_)
+            scores[measure], parts[measure] = _corrected(measure, own, shared, level)
         if not scores:
             counts = ", ".join(f"{int((own.open & ~np.isnan(own.labels)).sum())} of {m}" for m, own in slots.items())
             raise NothingEvaluated(
@@ -231,7 +236,7 @@ def _slots_of(
     Gold may be a list, of which any answer is right: people have then said no only if they said so of each.
     """
     cluster = cluster if cluster is not None else getattr(run.suite.manifest, "cluster", None)
-    columns: dict[str, list[tuple[str, float, float, float, bool]]] = {name: [] for name in MEASURES}
+    columns: dict[str, list[tuple[_Asked, str, float, float, float, bool]]] = {name: [] for name in MEASURES}
     unjudged = 0
     items, fields = items_of(run), set[str]()
     with comparing_for(run.suite, "", equivalent, rubric).cache_in_run(place_of(run)) as comparing:
@@ -252,7 +257,9 @@ def _slots_of(
                         due.append(("average", unit, 1 / len(same), answers, question))
                     if clean.ok:
                         due.append(("flips", unit, 1 / len(same), [(output.value, clean.value)], question))
-            asked = [(said, reference, {"question": question}) for *_, both, question in due for said, reference in both]
+            asked = [
+                (said, reference, {"question": question}) for *_, both, question in due for said, reference in both
+            ]
             verdicts: Iterator[bool | None] = iter(comparing.verdicts(asked))
             for measure, unit, weight, both, question in due:
                 given = [next(verdicts) for _ in both]
@@ -265,14 +272,17 @@ def _slots_of(
                 told = [_said_of(comparing, pairs, *pair, question, threshold) for pair in both]
                 label = True if any(told) else None if None in told else False
                 flipped = measure == "flips"  # a flip is a verdict of not the same
-                numbers = (np.nan if one is None else float(one != flipped) for one in (verdict, label))
-                columns[measure].append((unit, weight, *numbers, known))
+                judged, labelled = (np.nan if one is None else float(one != flipped) for one in (verdict, label))
+                said, reference = both[0]
+                texts = comparing.shown(reference), comparing.shown(said), question
+                columns[measure].append((texts, unit, weight, judged, labelled, known))
     check_cluster(fields, cluster)
     slots = {}
     for name, rows in columns.items():
         if rows:
-            units, *others = zip(*rows, strict=True)
-            slots[name] = _Slots(list(units), *(np.array(column, dtype=np.float64) for column in others))
+            weight, given, label = np.array([row[2:5] for row in rows], dtype=np.float64).T
+            alike = np.array([row[5] for row in rows], dtype=np.bool_)
+            slots[name] = _Slots([row[0] for row in rows], [row[1] for row in rows], weight, given, label, alike)
     if not slots:
         raise NothingEvaluated("The run has no outputs to compare.")
     return slots, unjudged
@@ -294,13 +304,13 @@ def _mean(values: Array, weights: Array, clusters: Sequence[str], level: float) 
     value = float(np.average(values, weights=weights))
     moves = np.bincount(code, weights=weights * (values - value)) / weights.sum()
     low, high = mean_interval(numbers_of(values, weights, code), (0.0, 1.0), level)
-    ends = (value if end is None else end for end in (low, high))
-    return MeanPart(value, *ends, dict(zip(names.tolist(), moves.tolist(), strict=True)))
+    low, high = value if low is None else low, value if high is None else high
+    return MeanPart(value, low, high, dict(zip(names.tolist(), moves.tolist(), strict=True)))
 
 
-def _corrected(measure: str, own: _Slots, level: float) -> tuple[CorrectedScore, MeanPart]:
+def _corrected(measure: str, own: _Slots, shared: Bools, level: float) -> tuple[CorrectedScore, MeanPart]:
     clusters = np.array(own.clusters, dtype=object)
-    judged, known = own.open, own.known > 0
+    judged, known = own.open, own.known
     used = judged | known
     labelled = judged & ~np.isnan(own.labels)
     rest = judged & ~labelled
@@ -311,10 +321,15 @@ def _corrected(measure: str, own: _Slots, level: float) -> tuple[CorrectedScore,
         estimate = Estimate(alone.value, alone.low, alone.high, int(used.sum()), 0, signature)
         n = int(known.sum())
         return CorrectedScore(measure, estimate, estimate, estimate, 0, 0, n, 0.0, 0.0, True), alone
+    weights = own.weights.copy()
+    # Pairs that another run has too were drawn from both: within each kind, labels stand for all verdicts of that kind.
+    for kind in (judged & shared, judged & ~shared):
+        if (labelled & kind).any():
+            weights[labelled & kind] *= own.weights[kind].sum() / own.weights[labelled & kind].sum()
     found = prediction_powered(
         own.verdicts[rest], own.verdicts[labelled], own.labels[labelled], clusters=list(clusters[rest]),
         clusters_of_labelled=list(clusters[labelled]), weights=own.weights[rest],
-        weights_of_labelled=own.weights[labelled], level=level,
+        weights_of_labelled=weights[labelled], level=level,
     )  # fmt: skip
     share = open_weight / float(own.weights[used].sum())
     missing = int(len(own.verdicts) - used.sum())
@@ -329,14 +344,14 @@ def _corrected(measure: str, own: _Slots, level: float) -> tuple[CorrectedScore,
         return joined([all_, off])
 
     whole, people = (with_known(found.parts[name]) for name in ("corrected", "people"))
-    estimates = (
+    corrected, judge, labels = (
         Estimate(part.value, max(part.low, 0.0), min(part.high, 1.0), int(used.sum()), missing, signature)
         for part, signature in (
             (whole, found.corrected.signature), (alone, found.judge.signature), (people, found.people.signature)
         )
     )  # fmt: skip
     score = CorrectedScore(
-        measure, *estimates, labels=found.labels, verdicts=int(judged.sum()), known=int(known.sum()),
+        measure, corrected, judge, labels, labels=found.labels, verdicts=int(judged.sum()), known=int(known.sum()),
         tuning=found.tuning, worth=found.worth, helps=found.judge_helps,
     )  # fmt: skip
     return score, whole
@@ -347,12 +362,15 @@ def _drop_of(clean: CorrectedScore, average: CorrectedScore, part: MeanPart) -> 
     signature = sign({"measure": "corrected drop", "of": clean.corrected.signature + average.corrected.signature})
     n, missing = clean.corrected.n + average.corrected.n, clean.corrected.missing + average.corrected.missing
     corrected = Estimate(part.value, max(part.low, -1.0), min(part.high, 1.0), n, missing, signature)
-    others = []
-    for name in ("judge", "people"):
-        before, after = getattr(clean, name).value, getattr(average, name).value
-        others.append(Estimate(before - after, None, None, n, missing, f"{signature}|of={name}"))
+    judge, people = (
+        Estimate((before.value or 0.0) - (after.value or 0.0), None, None, n, missing, f"{signature}|of={name}")
+        for before, after, name in (
+            (clean.judge, average.judge, "judge"), (clean.people, average.people, "people")
+        )
+    )  # fmt: skip
     return CorrectedScore(
-        "drop", corrected, *others, labels=clean.labels + average.labels, verdicts=clean.verdicts + average.verdicts,
+        "drop", corrected, judge, people, labels=clean.labels + average.labels,
+        verdicts=clean.verdicts + average.verdicts,
         known=clean.known + average.known, tuning=average.tuning, worth=clean.worth + average.worth,
         helps=clean.helps or average.helps,
     )  # fmt: skip

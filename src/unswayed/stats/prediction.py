@@ -1,4 +1,4 @@
-"""Prediction-powered inference (PPI++): the mean of what people would say, from many verdicts of a judge and few labels.
+"""Prediction-powered inference (PPI++): what people would say on average, from many verdicts and few labels.
 
 The judge's verdicts give the mean, and its errors on what people labelled correct it. The verdicts weigh as much as
 they help (power tuning), down to nothing for a judge that does not follow people.
@@ -39,8 +39,8 @@ class MeanPart:
     moves: Moves
 
     def times(self, factor: float) -> MeanPart:
-        ends = sorted((factor * self.low, factor * self.high))
-        return MeanPart(factor * self.value, *ends, {name: factor * move for name, move in self.moves.items()})
+        low, high = sorted((factor * self.low, factor * self.high))
+        return MeanPart(factor * self.value, low, high, {name: factor * move for name, move in self.moves.items()})
 
 
 def joined(parts: Sequence[MeanPart]) -> MeanPart:
@@ -91,8 +91,8 @@ class PredictionPowered:
     def difference(self, other: PredictionPowered) -> Estimate:
         """This mean minus another one of the same clusters, such as that of another run of the same examples."""
         found = joined([self.parts["corrected"], other.parts["corrected"].times(-1.0)])
-        signature = sign({"measure": f"prediction_powered.difference:{VERSION}"},
-                         of=digest(np.array([*self.parts["corrected"].moves.values(), *other.parts["corrected"].moves.values()])))  # fmt: skip
+        moves = digest(np.array([found.value, found.low, found.high, *found.moves.values()]))
+        signature = sign({"measure": f"prediction_powered.difference:{VERSION}", "of": moves})
         return Estimate(found.value, found.low, found.high, self.labels + other.labels, 0, signature)
 
 
@@ -176,8 +176,8 @@ def prediction_powered(
         whole = joined([wrong, judged])
     own = np.array(list(whole.moves.values()))
     people = part(said, weigh_known, of_known, span, False)
-    alone = part(*(np.concatenate(p) for p in ((other, known), (weigh_other, weigh_known), (of_other, of_known))),
-                 span, False)  # fmt: skip
+    both = np.concatenate([other, known]), np.concatenate([weigh_other, weigh_known])
+    alone = part(both[0], both[1], np.concatenate([of_other, of_known]), span, False)
     if interval == "student":
         whole = MeanPart(whole.value, max(whole.low, span[0]), min(whole.high, span[1]), whole.moves)
     se, of_people = float(np.sqrt(own @ own)), np.array(list(people.moves.values()))
