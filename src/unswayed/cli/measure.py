@@ -252,16 +252,18 @@ def _print_corrected(people: str | None, runs: tuple[str, ...], format_: str, **
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="Wanted chance of finding it.")
 @click.option("--tests", type=click.IntRange(min=1), default=1, show_default=True, help="Tests to correct for.")
 @click.option("--correlation", type=float, default=0.5, show_default=True, help="With --from: of two systems' scores.")
+@click.option("--limit", type=float, help="With --from: flips are to be shown above this share. Default: 0.02.")
 @click.option("--cluster", metavar="FIELD", help="With --from: as in `run`. Default: the suite's.")
 @format_option
 def power_command(
     run: str | None, correlation: float, wins: float | None, difference: float | None, sd: float | None, alpha: float,
-    wanted: float, tests: int, cluster: str | None, format_: str,
+    wanted: float, tests: int, limit: float | None, cluster: str | None, format_: str,
 ) -> None:  # fmt: skip
     """Print how many sentences a study needs, by the exact binomial test (one-tailed) or by paired means.
 
     With --from, print the least drop, share of flips and difference between two systems that RUN could have detected,
-    and the same with twice the examples and twice the draws or people. It uses the variances of RUN.
+    and the same with twice the examples and twice the draws or people. It uses the variances of RUN. Drops and
+    differences are told from zero, flips from --limit.
 
     \b
       unswayed measure power --from run/
@@ -274,9 +276,11 @@ def power_command(
         from unswayed.measure import measure_run
 
         results = measure_run(run, {"measure": {"sanity": False, "cluster": cluster}})
-        found = results.power(1 - alpha / tests, wanted, correlation)
+        found = results.power(1 - alpha / tests, wanted, correlation, limit)
         print_values(format_, found if format_ == "json" else found.rows())
         return
+    if limit is not None or cluster is not None:
+        raise UsageError(f"{'--limit' if limit is not None else '--cluster'} has no use without --from.")
     needed = {}
     if wins is not None:
         needed["wins"] = pairs_for_wins(wins, alpha / tests, wanted)
