@@ -93,7 +93,7 @@ def prompts(times: int) -> Iterator[Row]:
             part = SimpleNamespace(first=0, operators=["p"], operator=np.zeros(len(draw), dtype=np.int64),
                                    example=example, draw=draw, scored={"s": scored})  # fmt: skip
             table: Any = SimpleNamespace(kinds=[(0, "p", "same", "prompt")], parts=lambda part=part: [part],
-                                         sources=lambda many=len(draw): {"p": many})  # fmt: skip
+                                         sources=lambda many=count * examples: {"p": many})  # fmt: skip
             scorer: Any = SimpleNamespace(linear=True, name="s")
             found = measure_spread(table, scorer, PromptNotes(), 0.95, seed, lambda a, b: f"{a}|{b}")["p"]
             low, middle, high = np.quantile(true[:-1], (0.05, 0.5, 0.95))
@@ -122,7 +122,8 @@ def slices(times: int) -> Iterator[Row]:
 
 def told_apart(times: int) -> Iterator[Row]:
     """The AUC of `realism` for a simulation that is just as people are."""
-    vocabulary = "the quick brown fox jumps over lazy dog while people type letters on keyboards and make slips".split()
+    text = "the quick brown fox jumps over lazy dog while people type letters on keyboards and make slips"
+    vocabulary = text.split()
 
     def typed(text: str, rng: random.Random) -> str:
         return " ".join(word[:-1] if rng.random() < 0.1 and len(word) > 3 else word for word in text.split())
