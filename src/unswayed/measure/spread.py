@@ -139,7 +139,7 @@ def measure_spread(
         row, column, value = cells.row[of_prompts], cells.column[of_prompts], cells.value[of_prompts]
         many = np.bincount(column, minlength=columns)
         off = value - (np.bincount(column, weights=value, minlength=columns) / np.maximum(many, 1))[column]
-        freedom = float(max(len(value) - np.count_nonzero(many), 1))
+        freedom = float(max(len(value) - int(np.count_nonzero(many)), 1))
         varies = float((off**2).sum()) / freedom
         shares = np.bincount(row, weights=1 - 1 / many[column], minlength=prompts)
         sums = np.bincount(row, weights=off, minlength=prompts)

@@ -231,13 +231,13 @@ def compare_groups(
         own**2 / np.maximum(units - 1, 1) + off**2 / np.maximum(others - 1, 1), _NO_WIDTH**4
     )
     welch = np.array([t_p_value(float(t), max(float(df), 1.0)) for t, df in zip(seen, freedom, strict=True)])
-    cubed, of_set = np.bincount(code, moves**3, width), np.bincount(code, squared, width)
-    moved = np.bincount(code, moves, width)
+    moved, of_set, cubed = (np.bincount(code, x, width).astype(np.float64) for x in (moves, squared, moves**3))
 
-    def third(sum_: Array, squares: Array, cubes: Array, count: Ints) -> Array:
+    def third(total: Array, squares: Array, cubes: Array, count: Ints) -> Array:
         """The third moment of a mean, from the sums of powers of its numbers."""
-        centre = sum_ / count
-        return (cubes - 3 * centre * squares + 2 * count * centre**3) / count**3
+        centre = total / count
+        found: Array = (cubes - 3 * centre * squares + 2 * count * centre**3) / count**3
+        return found
 
     skew = third(moved, of_set, cubed, many) - third(-moved, all_squares - of_set, cubed.sum() - cubed, many_others)
     twice = -np.expm1(len(welch) * np.log1p(-np.minimum(welch, 1 - _NO_WIDTH)))
