@@ -70,7 +70,7 @@ def alpha(times: int) -> Iterator[Row]:
         # two people agree where neither errs, or by chance; alpha is the share of pairs in which neither does
         true = (1 - world[2]) ** 2
         for n in (10, 20, 50, 200):
-            found = [krippendorff_alpha(ratings(n, *world), bootstrap=500) for _ in range(times)]
+            found = [krippendorff_alpha(ratings(n, *world)) for _ in range(times)]
             known = [one for one in found if one.low is not None and one.high is not None]
             inside = sum(one.low <= true <= one.high for one in known)  # type: ignore[operator]
             where = f"{n} items, {world[0]} people, other answers {world[1]}, errors {world[2]}"
