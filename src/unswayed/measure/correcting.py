@@ -76,6 +76,9 @@ class CorrectedRun(msgspec.Struct, frozen=True):
         """What a reader should take from it."""
         name = "average" if "average" in self.scores else next(iter(self.scores))
         one = self.scores[name]
+        if not one.verdicts:
+            return [f"{_shown(one.corrected)} is {name}. No judge is needed: all answers equal what they are compared "
+                    f"with."]  # fmt: skip
         said = [f"{_shown(one.corrected)} is {name} corrected for the judge's errors. The judge alone: "
                 f"{_shown(one.judge)}."]  # fmt: skip
         low, high, judge = one.corrected.low, one.corrected.high, one.judge.value
@@ -188,11 +191,12 @@ def correct_runs(
         main = slots["average" if "average" in scores else next(iter(scores))]
         both = main.open & ~np.isnan(main.labels)
         follows = _kappa(main.verdicts[both], main.labels[both])
-        _, worth = labels_worth_asking(
-            main.verdicts[main.open], [follows], list(np.array(main.clusters, dtype=object)[main.open]), level
-        )
+        worth = 0  # where equal answers leave the judge next to nothing to say
+        if main.open.sum() > 1:
+            units = list(np.array(main.clusters, dtype=object)[main.open])
+            (worth,) = labels_worth_asking(main.verdicts[main.open], [follows], units, level)[1]
         labels = int(both.sum())
-        found.append(CorrectedRun(name, equivalent, scores, labels, unjudged, worth[0]))
+        found.append(CorrectedRun(name, equivalent, scores, labels, unjudged, worth))
         means.append(parts)
     differences = []
     if len(found) == 2:
