@@ -14,6 +14,7 @@ from benchmarks._simulated import Cell, MadeRun, share, worst_cell
 from unswayed.base.values import Example, Variant
 from unswayed.measure.paired import complete_effects
 from unswayed.measure.people import Cells, components
+from unswayed.measure.sentences import FLIPS
 from unswayed.stats import mean_interval
 from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.systems.callable import CallableSystem
@@ -94,7 +95,8 @@ def power(times: int) -> Iterator[Row]:
         said = [_least(rng, measure, n, size, cluster) for _ in range(10)]
         least = float(np.mean(said))
         found = [_measured(rng, least, measure, n, size, cluster) for _ in range(times)]
-        hits = float(np.mean([(getattr(one.whole, measure).low or 0) > 0 for one in found]))
+        limit = FLIPS[0] if measure == "flips" else 0.0
+        hits = float(np.mean([(getattr(one.whole, measure).low or 0) > limit for one in found]))
         told = f"{measure} of {least:.3f} in {n} examples" + (f" in clusters of {size}" if cluster else "")
         chance = round(300 * (0.8 * 0.2 / times) ** 0.5, 1)
         yield msgspec.structs.replace(

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks._compared import comparisons
+from benchmarks._corrected import alpha, corrected, prompts, slices, told_apart
 from benchmarks._measure import Row, show
 from benchmarks._said import said
 from benchmarks._sampled import people, power, random_answerer, unequal_variances
@@ -172,6 +173,11 @@ SECTIONS: tuple[Section, ...] = (
     Section(random_answerer, 150, 1000),
     Section(power, 60, 1000),
     Section(traps, 60, 1000),
+    Section(corrected, 60, 1000),
+    Section(alpha, 60, 1000),
+    Section(prompts, 40, 400),
+    Section(slices, 60, 400),
+    Section(told_apart, 12, 100),
 )
 
 

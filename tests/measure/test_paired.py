@@ -22,6 +22,7 @@ from unswayed.measure.paired import (
     mixed_effects,
     pairs_for_difference,
     pairs_for_wins,
+    power_of_difference,
     power_of_wins,
     win_rate,
 )
@@ -75,10 +76,18 @@ def test_power(share: float) -> None:
     assert power_of_wins(share, int(n * 0.7)) < 0.8
 
 
-def test_power_of_means() -> None:
-    n = pairs_for_difference(0.5, 4.0)
-    z = stats.norm
-    assert z.sf(z.isf(0.025) - 0.5 * np.sqrt(n) / 4) == pytest.approx(0.8, abs=0.001)
+@pytest.mark.parametrize(("difference", "sd"), [(0.5, 4.0), (0.5, 0.5), (0.2, 0.1), (-0.05, 0.4)])
+def test_power_of_means(difference: float, sd: float) -> None:
+    """By scipy's noncentral t: with few pairs, the normal distribution asks for too few."""
+    n = pairs_for_difference(difference, sd)
+
+    def power(n: int) -> float:
+        most, effect = stats.t.isf(0.025, n - 1), abs(difference) / sd * np.sqrt(n)
+        return float(stats.nct.sf(most, n - 1, effect) + stats.nct.cdf(-most, n - 1, effect))
+
+    assert power_of_difference(difference, sd, n) == pytest.approx(power(n), abs=1e-4)
+    assert power(n) >= 0.8 - 1e-4
+    assert power(n - 1) < 0.8 + 1e-4
 
 
 def test_command_of_power() -> None:

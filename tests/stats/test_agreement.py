@@ -100,3 +100,19 @@ def test_full_agreement_of_few_items_is_not_certain():
     found = krippendorff_alpha({str(n): {"a": n % 2, "b": n % 2} for n in range(10)})
     assert found.value == found.high == 1
     assert found.low < 0.9
+
+
+@pytest.mark.parametrize(("rare", "error"), [(0.1, 0.1), (0.1, 0.4), (0.5, 0.2)])
+def test_the_interval_covers_with_few_items_and_rare_answers(rare: float, error: float) -> None:
+    """Two people err independently, so alpha is the chance that neither does. A percentile bootstrap covers 66–81%."""
+    rng, inside, known = np.random.default_rng(7), 0, 0
+    for _ in range(150):
+        true, other = rng.random(20) < rare, rng.random((20, 2)) < rare
+        said = np.where(rng.random((20, 2)) < error, other, true[:, None])
+        found = krippendorff_alpha(
+            {str(i): {"a": bool(a), "b": bool(b)} for i, (a, b) in enumerate(said)}, bootstrap=400
+        )
+        if found.value is not None:
+            known += 1
+            inside += found.low <= (1 - error) ** 2 <= found.high
+    assert inside / known >= 0.88

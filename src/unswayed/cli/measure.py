@@ -133,11 +133,9 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
         click.echo(f"{found.missing} pairs have no score in {metric}; they are left out.", err=True)
 
 
-@command.command("judge", short_help="Agreement of a judge with people.")
-@click.argument("people", metavar="PEOPLE")
-@click.option(
-    "--equivalent", required=True, metavar="RULE", help="judge:SYSTEM, or any other rule, as in `run --equivalent`."
-)
+@command.command("judge", short_help="Agreement of a judge with people, and scores corrected by people.")
+@click.argument("people", metavar="PEOPLE", required=False)
+@click.option("--equivalent", metavar="RULE", help="judge:SYSTEM, or any other rule, as in `run --equivalent`.")
 @click.option("--rubric", metavar="FILE", help="The judge's prompt, as in `run --rubric`.")
 @click.option(
     "--threshold", type=float, default=75.0, show_default=True, help="Rating from which people find two texts the same."
@@ -146,8 +144,18 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
 @click.option("-o", "to", metavar="FILE", help="Write the result here, for `report --agreement FILE`.")
 @click.option("--swap", is_flag=True, help="Also ask about each pair the other way round: twice the calls.")
 @click.option("--pairs", "pairs_to", metavar="FILE", help="Write the pairs and both verdicts here, as rows to vary.")
+@click.option(
+    "--correct",
+    "runs",
+    metavar="RUN",
+    multiple=True,
+    help="Correct the scores of RUN for the judge's errors. Give it twice to compare two runs.",
+)
+@click.option("--cluster", metavar="FIELD", help="With --correct: as in `run`. Default: the suite's.")
 @format_option
-def judge_command(people: str, to: str | None, format_: str, **given: Any) -> None:
+def judge_command(
+    people: str | None, to: str | None, format_: str, runs: tuple[str, ...], cluster: str | None, **given: Any
+) -> None:
     """Compare a judge with PEOPLE: what `collect export` wrote for a `same_meaning` study.
 
     \b
@@ -167,14 +175,72 @@ def judge_command(people: str, to: str | None, format_: str, **given: Any) -> No
       unswayed run judged/ --system judge:my:judge -o judged-run/
 
     With -o, the judge's answers are stored in FILE.sqlite, so that the judge gets no pair twice.
+
+    PEOPLE may also be a table of a judge that says which of two answers is better: JSON lines with decision,
+    decision_swapped and label, each A>B, B>A or A=B. Then --equivalent is not needed. It prints how often the judge is
+    right, its position bias, and the share of pairs in which A is better, corrected by the rows that have a label.
+
+    --correct prints the scores of a run with the judge's errors corrected by PEOPLE (prediction-powered inference,
+    PPI++), the judge's own scores, and those of people's labels alone. PEOPLE must have compared a random sample of
+    the run's answers. Without PEOPLE, it prints how many labels are worth asking for:
+
+    \b
+      unswayed measure judge --equivalent judge:my:judge --correct run/
+      unswayed collect items same_meaning --run run/ --limit 100 -o items.jsonl
+      unswayed measure judge people.jsonl --equivalent judge:my:judge --correct run/
     """
     from unswayed.measure.judging import judge_agreement, save_agreement
 
+    if people is not None and not runs and not given["equivalent"]:
+        from unswayed.measure.preferences import has_preferences, judge_preferences
+
+        if has_preferences(people):
+            unused = {"-o": to, "--swap": given["swap"], "--pairs": given["pairs_to"], "--rubric": given["rubric"]}
+            if wrong := [name for name, value in unused.items() if value]:
+                raise UsageError(f"{wrong[0]} has no use with a table of decisions: no judge is asked.")
+            preferred = judge_preferences(people, given["level"])
+            print_values(format_, *([preferred] if format_ == "json" else [[row] for row in preferred.rows()]))
+            for sentence in preferred.sentences():
+                click.echo(sentence, err=True)
+            return
+    if not given["equivalent"]:
+        raise UsageError("Choose the judge with --equivalent, such as --equivalent judge:my:judge.")
+    if runs:
+        unused = {"-o": to, "--swap": given.pop("swap"), "--pairs": given.pop("pairs_to")}
+        if wrong := [name for name, value in unused.items() if value]:
+            raise UsageError(f"{wrong[0]} has no use with --correct. Run the command once without --correct for it.")
+        _print_corrected(people, runs, format_, cluster=cluster, **given)
+        return
+    if people is None:
+        raise UsageError("Name the file PEOPLE, or use --correct RUN to plan how many labels to ask for.")
+    if cluster is not None:
+        raise UsageError("--cluster has no use without --correct.")
     found = judge_agreement(people, store=None if to is None else f"{to}.sqlite", **given)
     if to is not None:
         save_agreement(found, to)
     print_values(format_, found if format_ == "json" else found.rows())
     click.echo(found.sentence(), err=True)
+
+
+def _print_corrected(people: str | None, runs: tuple[str, ...], format_: str, **given: Any) -> None:
+    from unswayed.measure.correcting import correct_runs, plan_labels
+
+    if people is None:
+        given.pop("threshold")
+        plans = [plan_labels(run, **given) for run in runs]
+        print_values(format_, *(plan if format_ == "json" else plan.table() for plan in plans))
+        for plan in plans:
+            click.echo(plan.sentence(), err=True)
+        return
+    found, differences = correct_runs(people, runs, **given)
+    if format_ == "json":
+        print_values(format_, {"runs": found, "differences": differences})
+    else:
+        rows = [row for one in found for row in one.rows()]
+        print_values(format_, rows + [one.row(found[0].run, found[1].run) for one in differences])
+    for one in found:
+        for sentence in one.sentences():
+            click.echo(sentence if len(found) == 1 else f"{one.run}: {sentence}", err=True)
 
 
 @command.command("power", short_help="What a run could detect, or how many sentences a study needs.")
@@ -186,16 +252,18 @@ def judge_command(people: str, to: str | None, format_: str, **given: Any) -> No
 @click.option("--power", "wanted", type=float, default=0.8, show_default=True, help="Wanted chance of finding it.")
 @click.option("--tests", type=click.IntRange(min=1), default=1, show_default=True, help="Tests to correct for.")
 @click.option("--correlation", type=float, default=0.5, show_default=True, help="With --from: of two systems' scores.")
+@click.option("--limit", type=float, help="With --from: flips are to be shown above this share. Default: 0.02.")
 @click.option("--cluster", metavar="FIELD", help="With --from: as in `run`. Default: the suite's.")
 @format_option
 def power_command(
     run: str | None, correlation: float, wins: float | None, difference: float | None, sd: float | None, alpha: float,
-    wanted: float, tests: int, cluster: str | None, format_: str,
+    wanted: float, tests: int, limit: float | None, cluster: str | None, format_: str,
 ) -> None:  # fmt: skip
     """Print how many sentences a study needs, by the exact binomial test (one-tailed) or by paired means.
 
     With --from, print the least drop, share of flips and difference between two systems that RUN could have detected,
-    and the same with twice the examples and twice the draws or people. It uses the variances of RUN.
+    and the same with twice the examples and twice the draws or people. It uses the variances of RUN. Drops and
+    differences are told from zero, flips from --limit.
 
     \b
       unswayed measure power --from run/
@@ -208,9 +276,11 @@ def power_command(
         from unswayed.measure import measure_run
 
         results = measure_run(run, {"measure": {"sanity": False, "cluster": cluster}})
-        found = results.power(1 - alpha / tests, wanted, correlation)
+        found = results.power(1 - alpha / tests, wanted, correlation, limit)
         print_values(format_, found if format_ == "json" else found.rows())
         return
+    if limit is not None or cluster is not None:
+        raise UsageError(f"{'--limit' if limit is not None else '--cluster'} has no use without --from.")
     needed = {}
     if wins is not None:
         needed["wins"] = pairs_for_wins(wins, alpha / tests, wanted)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from math import ceil, log, sqrt
+from math import lgamma, log, sqrt
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
@@ -39,6 +39,7 @@ from unswayed.stats import (
     t_p_value,
     t_quantile,
 )
+from unswayed.stats.two_way import normal_cdf
 
 _SAME = 1e-12
 
@@ -140,13 +141,28 @@ def pairs_for_wins(share: float, alpha: float = 0.05, wanted: float = 0.8, most:
     raise UsageError(f"More than {most:,} pairs are needed to find a win rate of {share}.")
 
 
+def power_of_difference(difference: float, sd: float, n: int, alpha: float = 0.05) -> float:
+    """The chance that the two-tailed t test on n pairs finds a mean difference; `sd` is that of the differences."""
+    freedom, effect = n - 1, abs(difference) / sd * sqrt(n)
+    most = t_quantile(1 - alpha / 2, freedom)
+    # over the sample's standard deviation, which is that of a chi distribution, in steps around its mean
+    s = np.linspace(max(1 - 8 / sqrt(2 * freedom), 1e-9), 1 + 8 / sqrt(2 * freedom), 2001)
+    front = log(2) + freedom / 2 * log(freedom / 2) - lgamma(freedom / 2)
+    density = np.exp(front + (freedom - 1) * np.log(s) - freedom * s**2 / 2)
+    found = normal_cdf(effect - most * s) + normal_cdf(-effect - most * s)
+    return float((density * found).sum() / density.sum())
+
+
 def pairs_for_difference(difference: float, sd: float, alpha: float = 0.05, wanted: float = 0.8) -> int:
-    """The pairs that a two-tailed test of the mean difference needs; `sd` is that of the differences."""
+    """The pairs that a two-tailed t test of the mean difference needs; `sd` is that of the differences."""
     _check(alpha, wanted)
     if not difference or sd <= 0:
         raise UsageError("The difference must not be 0, and the standard deviation must be above 0.")
     z = NormalDist().inv_cdf
-    return max(2, ceil(((z(1 - alpha / 2) + z(wanted)) * sd / difference) ** 2))
+    n = max(2, int(((z(1 - alpha / 2) + z(wanted)) * sd / difference) ** 2))  # the fewest, if sd were known
+    while power_of_difference(difference, sd, n, alpha) < wanted:
+        n += 1
+    return n
 
 
 def _check(alpha: float, wanted: float) -> None:

@@ -17,6 +17,7 @@ from unswayed.measure.definitions import MEASURES, SCORE_MEASURES
 from unswayed.measure.people import LIKE_THESE, Sampled, Sources
 from unswayed.measure.questions import ALL, Place, Questions
 from unswayed.measure.results import Equivalence, Results, Within
+from unswayed.measure.sentences import FLIPS
 from unswayed.score import Scorer
 from unswayed.stats import t_quantile
 from unswayed.stats.intervals import anytime_level
@@ -41,7 +42,10 @@ class Design(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Detectable(msgspec.Struct, frozen=True):
-    """The least of a measure that would have been told from zero: now, and with twice the examples, draws or people."""
+    """The least of a measure that would have been found: now, and with twice the examples, draws or people.
+
+    It is told from zero; or, if `above` is not zero, shown to be above that limit.
+    """
 
     measure: str
     over: str
@@ -49,6 +53,7 @@ class Detectable(msgspec.Struct, frozen=True):
     twice_the_examples: float
     twice_the_draws: float
     helps_most: str
+    above: float = 0.0
 
 
 class Power(msgspec.Struct, frozen=True):
@@ -64,7 +69,7 @@ class Power(msgspec.Struct, frozen=True):
     def rows(self) -> list[dict[str, object]]:
         return [
             {
-                "detectable": one.measure,
+                "detectable": f"{one.measure} above {one.above:g}" if one.above else one.measure,
                 "for": one.over,
                 "now": one.now,
                 "twice the examples": one.twice_the_examples,
@@ -75,15 +80,20 @@ class Power(msgspec.Struct, frozen=True):
         ]
 
 
-def power_of(results: Results, level: float = 0.95, power: float = 0.8, correlation: float = 0.5) -> Power:
+def power_of(
+    results: Results, level: float = 0.95, power: float = 0.8, correlation: float = 0.5, limit: float = FLIPS[0]
+) -> Power:
     """The least drop, difference between systems, and share of flips that a run like this one detects.
 
-    They are detected if their interval leaves out zero. `power` is the chance of that. The variances are those of the
-    run. `correlation` is that of two systems' scores of an example, for the difference of their averages. If examples
-    are in clusters, more examples are more clusters of the same size.
+    A drop and a difference are detected if their interval leaves out zero, flips if it lies above `limit`: no system
+    is without any, so that flips told from zero tell nothing. `power` is the chance of that. The variances are those
+    of the run. `correlation` is that of two systems' scores of an example, for the difference of their averages. If
+    examples are in clusters, more examples are more clusters of the same size.
     """
     if not 0 < level < 1 or not 0 < power < 1 or not -1 < correlation < 1:
         raise UsageError("The level and the power must lie between 0 and 1, the correlation between -1 and 1.")
+    if not 0 <= limit < 1:
+        raise UsageError(f"{option('limit')} must be a share of flips from 0 to below 1, not {limit:g}.")
     block = results.people
     if block is None or not block.measures:
         raise NothingEvaluated("The run has no example with two variants, so that its variances can't be told apart.")
@@ -111,11 +121,14 @@ def power_of(results: Results, level: float = 0.95, power: float = 0.8, correlat
         two = 2 * (1 - correlation) if measure == "difference" else None
         for others in (False, True) if sampled.like_these is not None else (False,):
             if measure == "flips" and not others:
-                now, examples, draws = (_least_share(sampled, each, z, tail) for each in designs)
+                now, examples, draws = (_least_share(sampled, each, z, tail, limit) for each in designs)
             else:
                 now, examples, draws = (_least_mean(sampled, each, two, others, z, tail) for each in designs)
+            above = limit if measure == "flips" else 0.0
+            if above and others:
+                now, examples, draws = (min(least + above, 1.0) for least in (now, examples, draws))
             over, helps = LIKE_THESE if others else alone, "examples" if examples <= draws else block.who
-            found.append(Detectable(measure, over, now, examples, draws, helps))
+            found.append(Detectable(measure, over, now, examples, draws, helps, above))
     return Power(level, power, correlation, block.who, design, found)
 
 
@@ -144,8 +157,8 @@ def _least_mean(sampled: Sampled, design: Design, two: float | None, people: boo
     return wide + z * sqrt(examples + others)
 
 
-def _least_share(sampled: Sampled, design: Design, z: float, tail: float) -> float:
-    """The least share of flips whose interval leaves out zero.
+def _least_share(sampled: Sampled, design: Design, z: float, tail: float, limit: float = 0.0) -> float:
+    """The least share of flips whose interval lies above the limit.
 
     Flips that can just be told from zero are few. Their sum over examples is taken as Poisson, in steps of the size
     that the run's variance shows; the tail comes from the gamma distribution (by Wilson and Hilferty).
@@ -157,12 +170,14 @@ def _least_share(sampled: Sampled, design: Design, z: float, tail: float) -> flo
 
     def found(total: float) -> bool:
         pseudo = normal**2 * (0.25 + (total / n - 0.5) ** 2)
-        return total + normal**2 / 4 > t * sqrt(step * total * (1 - total / n) + pseudo)
+        own = total + normal**2 / 4 - limit * (n + normal**2 / 2)
+        return own > t * sqrt(step * total * (1 - total / n) + pseudo)
 
     low, high = 0.0, n
     for _ in range(50):
         middle = (low + high) / 2
         low, high = (low, middle) if found(middle) else (middle, high)
+    step *= 1 - high / n  # a share's variance is smaller than Poisson's
     steps = (high + 0.5 / design.draws) / step  # sums go in steps of one variant
     return min(1.0, step * steps * (1 - 1 / (9 * steps) + z / (3 * sqrt(steps))) ** 3 / n)
 

@@ -333,11 +333,14 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
             found.of_run(Run(run))
         return found
 
-    def power(self, level: float = 0.95, power: float = 0.8, correlation: float = 0.5) -> Power:
+    def power(
+        self, level: float = 0.95, power: float = 0.8, correlation: float = 0.5, limit: float | None = None
+    ) -> Power:
         """What a run like this one could have detected, and whether more examples, draws or people would help most."""
         from unswayed.measure.precision import power_of
 
-        return power_of(self, level, power, correlation)
+        more = {} if limit is None else {"limit": limit}
+        return power_of(self, level, power, correlation, **more)
 
     def _rows(self) -> list[Cells]:
         sets = [("all", "", self.whole.estimates, self.score)]

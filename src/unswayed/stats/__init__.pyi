@@ -11,6 +11,7 @@ from unswayed.stats.intervals import (
     sign,
 )
 from unswayed.stats.means import Numbers, heavy_tails, mean_interval, numbers_of, pseudo_of, summed
+from unswayed.stats.prediction import LabelPlan, PredictionPowered, labels_worth_asking, prediction_powered
 from unswayed.stats.resample import (
     Array,
     Ints,
@@ -46,11 +47,13 @@ __all__ = [
     "Array",
     "Estimate",
     "Ints",
+    "LabelPlan",
     "Mean",
     "MeanKind",
     "Numbers",
     "Observations",
     "Paired",
+    "PredictionPowered",
     "Question",
     "Ratio",
     "Resampling",
@@ -68,12 +71,14 @@ __all__ = [
     "heavy_tails",
     "holm",
     "interval",
+    "labels_worth_asking",
     "mcnemar",
     "mean_interval",
     "mean_of",
     "merge_rows",
     "numbers_of",
     "over_trainings",
+    "prediction_powered",
     "pseudo_of",
     "ratio",
     "sample_of",

@@ -1,20 +1,36 @@
-"""How far people agree: Krippendorff's alpha, Cohen's and Fleiss' kappa, with intervals that resample items."""
+"""How far people agree: Krippendorff's alpha, Cohen's and Fleiss' kappa, with intervals over items."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
+from math import isfinite
+from statistics import NormalDist
 from typing import Literal
 
 import msgspec
 import numpy as np
 
 from unswayed.base.ids import content_id
-from unswayed.stats import Array, Estimate, Observations, Question, Resampling, Statistic, estimates, ratio, sign
+from unswayed.stats import (
+    Array,
+    Estimate,
+    Numbers,
+    Resampling,
+    Statistic,
+    heavy_tails,
+    interval,
+    pseudo_of,
+    ratio,
+    sample_of,
+    sign,
+    t_quantile,
+)
 
-VERSION = 2  # of these definitions; part of every signature
+VERSION = 3  # of these definitions; part of every signature
 Level = Literal["nominal", "interval"]
 Rating = Hashable
+_DRAWN = 1 << 21  # random numbers held at once
 Ratings = Mapping[str, Mapping[str, Rating]]  # item → person → what they said
 
 
@@ -44,15 +60,20 @@ def rater_agreement(ratings: Ratings, level: Level = "nominal") -> RaterAgreemen
 def krippendorff_alpha(
     ratings: Ratings, level: Level = "nominal", bootstrap: int = 1000, seed: int = 0, confidence: float = 0.95
 ) -> Estimate:
-    """Krippendorff's alpha, 1 − observed / expected disagreement. Its interval resamples items.
+    """Krippendorff's alpha, 1 − observed / expected disagreement.
+
+    Its interval is a Bayesian bootstrap of items with pseudo-items: one on which all agree and half a one on which
+    nobody does. Without them, 20 items with a rare answer gave intervals that cover 66% to 75%, since resamples without
+    that answer have no alpha, and those without an error look certain; a jackknife with Student's t covers no more.
 
     It has no value if fewer than two people share an item, or if nobody ever gives another answer.
     """
     settings = Resampling(confidence, bootstrap, seed)
     answers = sorted((item, who, repr(answer)) for item, given in ratings.items() for who, answer in given.items())
     fields = {"measure": f"krippendorff:{VERSION}", "scale": level, "answers": content_id(answers)}
+    signature = sign(fields, settings)
     units = [list(given.values()) for given in ratings.values() if len(given) > 1]
-    alone = np.array([len(ratings) - len(units)], dtype=np.int64)
+    alone = len(ratings) - len(units)
     # per item what alpha is made of: every value weighs 1/(m − 1) of its pairs within an item of m answers, so that an
     # item counts with m values
     rows: list[Sequence[float]] = []
@@ -64,9 +85,38 @@ def krippendorff_alpha(
         else:
             counts = np.bincount([names[value] for value in unit], minlength=len(names))
             rows.append([float(len(unit) ** 2 - counts @ counts) / (len(unit) - 1), *counts.tolist()])
-    values, statistic = np.array(rows, dtype=float), _Interval() if level == "interval" else _Nominal()
-    observed = Observations(np.arange(len(units)), values, statistic, alone, (-1.0, 1.0))
-    return estimates([Question(observed, sign(fields, settings))], settings)[0]
+    statistic, n = _Interval() if level == "interval" else _Nominal(), len(units)
+    sample = sample_of(np.array(rows, dtype=float), statistic) if rows else None
+    if sample is None or not isfinite(value := sample.value):
+        return Estimate(None, None, None, 0, alone, signature)
+    many = sum(map(len, units)) / n  # answers of an item
+    if level == "interval":
+        seen = [float(np.quantile([x for unit in units for x in unit], q)) for q in (0.0, 1.0)]
+        middle, squares = sum(seen) / 2, sum(x * x for x in seen) / 2
+        spread = 2 * float(np.var(np.concatenate([np.array(unit, dtype=float) for unit in units])))
+        pseudo = [[0.0, many, many * x, many * x * x] for x in seen]
+        pseudo.append([many * spread, many, many * middle, many * squares])
+    else:
+        pseudo = [[0.0, *(many * (other == one) for other in range(len(names)))] for one in range(len(names))]
+        pseudo.append([many, *[many / len(names)] * len(names)])
+    weights = np.array([*sample.counts.tolist(), *[1 / (len(pseudo) - 1)] * (len(pseudo) - 1), 0.5])
+    table, rng = np.vstack([sample.rows, np.array(pseudo)]), np.random.Generator(np.random.PCG64(seed))
+    drawn: list[Array] = []
+    step = max(1, _DRAWN // len(weights))
+    for at in range(0, bootstrap, step):
+        shares = rng.gamma(weights, size=(min(step, bootstrap - at), len(weights)))
+        drawn.append(statistic(n * shares / shares.sum(axis=1, keepdims=True) @ table, n))
+    wide = confidence
+    if level == "interval" and n > 2:
+        # a few items far from the others make up most of the variance: as many degrees of freedom as that leaves
+        values = pseudo_of(sample.rows, sample.counts.astype(np.float64), statistic)
+        freedom = min(n - 1.0, heavy_tails(Numbers(values, np.ones(len(values)), sample.counts.astype(np.float64))))
+        wide = 2 * NormalDist().cdf(t_quantile((1 + confidence) / 2, freedom)) - 1
+    low, high = interval(value, np.concatenate(drawn), n, (-1.0, 1.0), wide)
+    # few items lie near the pseudo-items: the interval never leaves out the value itself
+    if low is not None and high is not None:
+        low, high = max(min(low, value), -1.0), min(max(high, value), 1.0)
+    return Estimate(value, low, high, n, alone, signature)
 
 
 class _Nominal(Statistic):

@@ -67,6 +67,7 @@ def test_the_same_noise_is_not_told_apart_and_other_noise_is() -> None:
     assert alike.value < 0.6
     assert alike.low is not None
     assert alike.low < alike.value < (alike.high or 0)
+    assert alike.low < 0.5 < (alike.high or 0), "of other trees and sentences"
     other = judge.against_people([varied(Pinyin(), texts, 3)])
     assert other.value is not None
     assert other.value > 0.85

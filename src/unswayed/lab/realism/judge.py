@@ -21,7 +21,7 @@ from unswayed.base.language import UNSURE, identify, language_name, language_tag
 from unswayed.base.seeds import Seeds
 from unswayed.lab.realism import Aligned
 from unswayed.lab.realism.features import Named, chinese_features, known_words, letter_features, words_of
-from unswayed.stats import Estimate, digest, interval, sign
+from unswayed.stats import Estimate, digest, interval, sign, t_quantile
 from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, layout_for
 
 Channel = Literal["typing", "speech"]
@@ -34,9 +34,10 @@ _WORDS_ALONE = ("letters", "speech")
 Floats = npt.NDArray[np.float64]
 Features = Callable[[str, str], Named]
 FOLDS = 5
+_MIN_REPEATS = 2  # of the folds
 RESAMPLES = 400
 _LEVEL = 0.95  # of intervals
-_VERSION = 3  # of the features and the trees: goes up when the same texts would get another number
+_VERSION = 4  # of the features and the trees: goes up when the same texts would get another number
 _MAX_SENTENCES = 6_000  # sentences looked at: more change little but the time
 _MIN_SENTENCES = 4 * FOLDS
 _MAX_TOLD = 8  # features that are named
@@ -178,34 +179,47 @@ class RealismJudge:
         ]  # fmt: skip
 
     def _tell(self, zeros: list[Floats], ones: list[Floats], what: str) -> Estimate:
-        """The mean AUC over as many deals as there are people or draws: in each, every sentence is of one of them."""
+        """The mean AUC over as many deals as there are people or draws, at least two, each with folds of its own.
+
+        In a deal, every sentence is of one person or draw. Resampling sentences alone covered 20 of 24 nulls: it keeps
+        the trees. So the interval is that of the corrected resampled t test (Nadeau and Bengio, 2003) over all folds,
+        whose trees learnt from different sentences, and never narrower than that of resampled sentences.
+        """
         from sklearn.ensemble import HistGradientBoostingClassifier
         from threadpoolctl import threadpool_limits
 
         n, count = len(self._clean), int(self._groups.max()) + 1
         rng = self._stream.stream("folds", 0).numpy()
-        fold = rng.permutation(np.arange(count) % FOLDS)[np.tile(self._groups, 2)]
         labels, start = np.repeat([0.0, 1.0], n), rng.integers(0, 1 << 16, n)
+        repeats = max(len(zeros), len(ones), _MIN_REPEATS)
+        folds = [rng.permutation(np.arange(count) % FOLDS)[np.tile(self._groups, 2)] for _ in range(repeats)]
         # For each sentence the rows of one version of either kind, by number.
         deals = [
             np.concatenate([np.stack(kind)[(start + k) % len(kind), np.arange(n)] for kind in (zeros, ones)])
-            for k in range(max(len(zeros), len(ones)))
+            for k in range(repeats)
         ]
         # The log odds of each row, from trees that saw no row of its sentence.
         scores = [np.zeros(len(labels)) for _ in deals]
+        by_fold: list[float] = []
         with threadpool_limits(1, user_api="openmp"):  # small trees: threads would only wait for each other
-            for score, rows in zip(scores, deals, strict=True):
+            for score, rows, fold in zip(scores, deals, folds, strict=True):
                 for k in range(FOLDS):
                     inside = fold == k
                     trees = HistGradientBoostingClassifier(**_TREES, early_stopping=False, random_state=0)
                     score[inside] = trees.fit(rows[~inside], labels[~inside]).decision_function(rows[inside])
+                    once = [np.ones(int(inside.sum()))]
+                    by_fold.append(float(areas_under_curve(score[inside], labels[inside], once)[0]))
         times = [np.bincount(rng.integers(0, count, count), minlength=count) for _ in range(RESAMPLES)]
         weights = [times_of.astype(np.float64)[np.tile(self._groups, 2)] for times_of in times]
         areas = [areas_under_curve(score, labels, [np.ones(2 * n), *weights]) for score in scores]
         auc = float(np.mean([each[0] for each in areas]))
         low, high = interval(auc, np.mean([each[1:] for each in areas], axis=0), count, (0.0, 1.0), _LEVEL)
+        spread = float(np.var(by_fold, ddof=1)) * (1 / len(by_fold) + 1 / (FOLDS - 1))
+        wide = t_quantile((1 + _LEVEL) / 2, len(by_fold) - 1) * spread**0.5
+        low = max(0.0, auc - wide if low is None else min(low, auc - wide))
+        high = min(1.0, auc + wide if high is None else max(high, auc + wide))
         texts = {"texts": self._texts, "against": what, "features": digest(np.concatenate(deals), labels)}
-        how = {"folds": FOLDS, "level": _LEVEL, "bootstrap": RESAMPLES, "seed": self._seed}
+        how = {"folds": FOLDS, "repeats": repeats, "level": _LEVEL, "bootstrap": RESAMPLES, "seed": self._seed}
         signature = sign({"measure": f"realism.auc:{_VERSION}", **texts, **how})
         return Estimate(auc, low, high, count, 0, signature)
 
