@@ -78,9 +78,7 @@ def test_values_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     ]  # fmt: skip
 
 
-def test_the_environments_secrets_are_masked_wherever_they_are(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_environments_secrets_are_masked_wherever_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "id.pem").touch()
     told = {"OPENAI_API_KEY": KEY, "DB_PASSWORD": "correcthorse", "A_TOKEN": "k&9/x y", "B_SECRET_2": 'q"uote\\7'}
     for name, value in told.items():

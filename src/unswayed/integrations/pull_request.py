@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from unswayed.api import carry_out
-from unswayed.base.errors import NothingEvaluated, StoredFileError
+from unswayed.base.errors import NothingEvaluated, StoredFileError, option
 from unswayed.base.secrets import masked
 from unswayed.measure import compare
 from unswayed.report.ci import write_comment
@@ -103,16 +103,15 @@ def _compare(
 
             base = run_of_commit(commit, name, folder)
         if not os.path.lexists(base / "run.json"):
-            more = (
-                "`unswayed pull-request --baseline` on the main branch makes it; --baseline-from REF runs a commit in "
-            )
-            more += "its place; and --allow-no-baseline accepts that there is none, as in the first build."
+            more = f"The build of the main branch keeps one, with {option('baseline', 'keep')}. "
+            more += f"{option('baseline-from', value='REF')} runs a commit instead. "
+            more += f"{option('allow-no-baseline')} accepts that there is none, as in the first build."
             raise NothingEvaluated(f"there is no run in {base}. {more}")
         before = Run(base)
         shared = on_shared_rows(before, run)
         found = compare(shared.a, shared.b, plan=plan)
     except NothingEvaluated as error:
-        accepted = " This is accepted by --allow-no-baseline." if allow_missing else ""
+        accepted = f" {option('allow-no-baseline')} accepts that." if allow_missing else ""
         to.first.append(f"{NO_COMPARISON}{which}: {escaped(str(error))}{accepted}")
         to.codes.append(0 if allow_missing else NothingEvaluated.exit_code)
         return

@@ -152,7 +152,7 @@ def _host_in(given: Mapping[str, str]) -> _Host:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
             "This workflow was not started by a pull request, so there is nothing to comment on. Use "
-            "--no-comment unless github.event_name is pull_request."
+            f"{option('no-comment', 'comment', 'False')} unless github.event_name is pull_request."
         ) from error
     return _Host(f"{base}/{number}/comments", f"{base}/comments/{{id}}", f"{api}/user", "user", headers, "PATCH")
 
