@@ -136,9 +136,7 @@ def test_a_clean_environment(version: str, built: tuple[Path, Path], clean: dict
     run(program, "list", "operators", cwd=tmp_path, env=clean)
 
 
-def test_the_lowest_versions_that_are_allowed(
-    built: tuple[Path, Path], clean: dict[str, str], tmp_path: Path
-) -> None:  # fmt: skip
+def test_the_lowest_versions_that_are_allowed(clean: dict[str, str], tmp_path: Path) -> None:
     """The oldest release of each dependency that the metadata allows runs the demo, and lacks nothing by `doctor`.
 
     On the oldest Python: newer ones have no wheels of such old releases, which would be built for half an hour.
@@ -148,7 +146,7 @@ def test_the_lowest_versions_that_are_allowed(
     env |= {name: value for name, value in os.environ.items() if name.startswith("UV_")}
     python = tmp_path / "env/bin/python"
     run(uv, "venv", "-q", "-p", interpreter(min(VERSIONS)), tmp_path / "env", cwd=tmp_path, env=env)
-    run(uv, "pip", "install", "-q", "-p", python, "--resolution", "lowest-direct", built[0], cwd=tmp_path, env=env)
+    run(uv, "pip", "install", "-q", "-p", python, "--resolution", "lowest-direct", ".", cwd=ROOT, env=env)
     lowest = dict(wanted.split(">=") for wanted in PROJECT["dependencies"])
     installed = "from importlib.metadata import version; import sys; print(*map(version, sys.argv[1:]))"
     found = run(python, "-c", installed, *lowest, cwd=tmp_path, env=clean).split()

@@ -25,6 +25,7 @@ from unswayed.cli._options import (
     print_messages,
     secret_option,
     trust_option,
+    write_besides,
 )
 from unswayed.run.plan import Plan, plan_of
 
@@ -95,12 +96,10 @@ def command(
     click.echo(gates_first(rendered, verdict.gates) if format_ == "md" else rendered)
     print_messages(gate.sentence for gate in verdict.gates if format_ != "md")
     print_messages([session.sentence[:1].upper() + session.sentence[1:] + ".", *verdict.warnings])
-    if junit:
-        write_junit(junit, verdict.results, verdict.gates)
     print_messages(used_sentences(used, session))
     if lines := commands(run):
         click.echo(f"To make it again: {' && '.join(lines)}", err=True)
-    return int(verdict.exit_code)
+    return write_besides(verdict.exit_code, lambda: junit and write_junit(junit, verdict.results, verdict.gates))
 
 
 @contextmanager
