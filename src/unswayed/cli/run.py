@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
+from functools import partial
 from typing import Any
 
 import click
@@ -99,7 +100,8 @@ def command(
     print_messages(used_sentences(used, session))
     if lines := commands(run):
         click.echo(f"To make it again: {' && '.join(lines)}", err=True)
-    return write_besides(verdict.exit_code, lambda: junit and write_junit(junit, verdict.results, verdict.gates))
+    write = partial(write_junit, junit or "", verdict.results, verdict.gates)
+    return write_besides(verdict.exit_code, write) if junit else int(verdict.exit_code)
 
 
 @contextmanager

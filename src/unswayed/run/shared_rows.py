@@ -78,8 +78,8 @@ def on_shared_rows(a: Run, b: Run) -> SharedRows:
     if changed:
         said += f" New or changed operators are left out: {', '.join(sorted(changed))}."
     whole = {"suite": "", "suite_id": suite.id, "order": None, "limit": None, "asked": None}
-    runs = (Run.in_memory(replace(run.manifest, **whole), suite, run.place) for run in (a, b))
-    return SharedRows(*runs, said)
+    cut_a, cut_b = (Run.in_memory(replace(run.manifest, **whole), suite, run.place) for run in (a, b))
+    return SharedRows(cut_a, cut_b, said)
 
 
 def _differences(one: Manifest, other: Manifest) -> str:
