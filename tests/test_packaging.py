@@ -77,6 +77,8 @@ def test_they_hold_the_package_and_nothing_else(built: tuple[Path, Path]) -> Non
     ours = {name for name in held if not name.split("/")[0].endswith(".dist-info")}
     assert {name for name in names if not name.endswith(".gitignore")} - ours == set()
     assert {name.split("/")[0] for name in ours} == {"unswayed"}
+    licences = {name.rpartition("licenses/")[2] for name in held if ".dist-info/licenses/" in name}
+    assert {"LICENSE", "NOTICE", "src/unswayed/vary/spoken/data/speako_LICENSES.txt"} <= licences
     with tarfile.open(archive) as file:
         inside = {name.partition("/")[2] for name in file.getnames()}
     assert {"README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md", "pyproject.toml"} <= inside
@@ -132,6 +134,27 @@ def test_a_clean_environment(version: str, built: tuple[Path, Path], clean: dict
     run(python, "-m", "pip", "install", "-q", "--no-deps", "--force-reinstall", archive, cwd=tmp_path, env=clean)
     assert files_of(python, tmp_path, clean) == first
     run(program, "list", "operators", cwd=tmp_path, env=clean)
+
+
+def test_the_lowest_versions_that_are_allowed(clean: dict[str, str], tmp_path: Path) -> None:
+    """The oldest release of each dependency that the metadata allows runs the demo, and lacks nothing by `doctor`.
+
+    On the oldest Python: newer ones have no wheels of such old releases, which would be built for half an hour.
+    """
+    uv = Path(sys.executable).parent / "uv"
+    env = {**clean, "UV_CACHE_DIR": os.environ.get("UV_CACHE_DIR", str(Path.home() / ".cache/uv"))}
+    env |= {name: value for name, value in os.environ.items() if name.startswith("UV_")}
+    python = tmp_path / "env/bin/python"
+    run(uv, "venv", "-q", "-p", interpreter(min(VERSIONS)), tmp_path / "env", cwd=tmp_path, env=env)
+    run(uv, "pip", "install", "-q", "-p", python, "--resolution", "lowest-direct", ".", cwd=ROOT, env=env)
+    lowest = dict(wanted.split(">=") for wanted in PROJECT["dependencies"])
+    installed = "from importlib.metadata import version; import sys; print(*map(version, sys.argv[1:]))"
+    found = run(python, "-c", installed, *lowest, cwd=tmp_path, env=clean).split()
+    for (name, wanted), got in zip(lowest.items(), found, strict=True):
+        assert f"{got}.".startswith(f"{wanted}."), name
+    said = run(tmp_path / "env/bin/unswayed", "demo", "-o", "demo", cwd=tmp_path, env=clean)
+    assert re.search(r"\d+% \(\d+% to \d+%\) of answers change", said)
+    assert "need an extra that is absent" in run(tmp_path / "env/bin/unswayed", "doctor", cwd=tmp_path, env=clean)
 
 
 def files_of(python: Path, place: Path, env: dict[str, str]) -> list[str]:

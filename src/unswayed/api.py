@@ -142,7 +142,7 @@ def _carried_out(
         spending = Spending(asked.budget, only_estimate, measured if has_judge else None, prices)
         run = start_run(suite, opened, folder, plan, _until(plan, suite, measured), spending)
     # the plan is kept with the system that was run, if a text names it, and no secrets
-    sections = {name: given_options(getattr(plan, name)) for name in ("run", "engine", "measure", "gate")}
+    sections = {name: given_options(getattr(plan, name)) for name in ("run", "engine", "measure", "gate", "compare")}
     if opened.reference is not None:
         spec, options = opened.reference
         sections["run"] |= {"system": masked_spec(spec), "options": options}

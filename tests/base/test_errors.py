@@ -67,6 +67,7 @@ COMMANDS = {
     "collect/study.py": "unswayed collect new",
     "base/options.py": "flags of the command line, as they are declared",
     "data/logs/__init__.py": "lm_eval",
+    "integrations/baseline.py": "git",
     "lab/ime/__init__.py": "g++",
     "papers/dialect/metrics/environment.py": "pip install",
     "papers/dialect/page.py": "the page of a study, which has a command line alone",

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
-from unswayed.base.errors import NameClash, UnknownName, UsageError, nearest
+from unswayed.base.errors import MissingExtra, NameClash, UnknownName, UsageError, nearest
 from unswayed.base.registry import Registry, import_reference
+from unswayed.systems import Metric
 from unswayed.vary import operators
 from unswayed.vary.operator import Operator
 
@@ -123,3 +125,18 @@ def test_an_error_inside_a_module_is_not_hidden(tmp_path: Path, monkeypatch: pyt
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ModuleNotFoundError, match="surely_not_installed_anywhere"):
         import_reference("needs_something:f")
+
+
+@pytest.mark.parametrize(("package", "error"), [("torch", MissingExtra), ("nothing_of_ours", UsageError)])
+def test_a_plug_in_of_ours_that_lacks_an_extra_is_not_broken(
+    package: str, error: type[UsageError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the README's own install there is no PyTorch, and nothing is wrong with that."""
+
+    def load(self: EntryPoint) -> None:
+        raise ModuleNotFoundError(f"No module named {package!r}", name=f"{package}.nn")
+
+    monkeypatch.setattr(EntryPoint, "load", load)
+    with pytest.raises(error, match="The metric 'nano'") as raised:
+        Registry("metric", Metric, "unswayed.systems.metrics").get("nano")
+    assert type(raised.value) is error

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import msgspec
 import pytest
 
 from unswayed.base import secrets
+from unswayed.base.errors import UsageError
 from unswayed.base.secrets import hide, masked, masked_command, masked_data, masked_spec, masked_url
 
 KEY = "sk-9fQ2xLw81"
@@ -72,6 +76,23 @@ def test_values_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert masked_command(["run", f"--with={KEY}", "x", f"a{KEY}b", "editor-9x81"]) == [
         "run", "--with=***", "x", "a***b", "editor-9x81",
     ]  # fmt: skip
+
+
+def test_the_environments_secrets_are_masked_wherever_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "id.pem").touch()
+    told = {"OPENAI_API_KEY": KEY, "DB_PASSWORD": "correcthorse", "A_TOKEN": "k&9/x y", "B_SECRET_2": 'q"uote\\7'}
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+        assert masked(f"401: {value}.") == "401: ***."
+        assert KEY not in str(UsageError(f"refused: {value}"))
+        in_json = secrets.without_known_bytes(msgspec.json.encode({"error": f"by {value}"}))
+        assert in_json == b'{"error":"by ***"}'
+    assert masked("GET /?q=k%269%2Fx%20y") == "GET /?q=***", "as an address has it"
+    ordinary = {"SORT_KEY": "created", "PRIMARY_KEY": "1", "X_TOKEN": "music", "PAD_TOKEN": "<|padding|>",
+                "SSH_KEY": str(tmp_path / "id.pem"), "KEYBOARD": "qwerty-12", "N_TOKENS_MAX": "40961234"}  # fmt: skip
+    for name, value in ordinary.items():
+        monkeypatch.setenv(name, value)
+        assert masked(f"so {value}.") == f"so {value}.", name
 
 
 def test_plain_words_are_masked_only_where_they_were_found() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from unswayed.base.errors import StoredFileError, UsageError
+from unswayed.collect import backends
 from unswayed.collect.backends import Sqlite
 from unswayed.collect.database import Database, open_database
 from unswayed.collect.people import set_fact
@@ -80,6 +81,24 @@ def test_a_newer_database_is_refused(make):
     store.close()
     with pytest.raises(StoredFileError, match="newer version"):
         open_database(study.place)
+
+
+def test_a_database_of_an_edited_migration_is_called_what_it_is(make, monkeypatch, tmp_path):
+    """Nobody attacked: the table's name is ours, and its definition is that of another version."""
+    study, store, _ = make()
+    store.close()
+    for file in backends.MIGRATIONS.glob("*.sql"):
+        text = file.read_text("utf-8")
+        (tmp_path / file.name).write_text(text.replace("CREATE TABLE people (", "CREATE TABLE people (added TEXT, "))
+    monkeypatch.setattr(backends, "MIGRATIONS", tmp_path)
+    backends._statements.cache_clear()
+    try:
+        with pytest.raises(StoredFileError, match="Another version made the file, or its definition was edited") as e:
+            open_database(study.place)
+    finally:
+        backends._statements.cache_clear()
+    assert "its table 'people' is not made as this version" in str(e.value)
+    assert "harmful" not in str(e.value)
 
 
 def test_files_that_are_no_study(tmp_path):

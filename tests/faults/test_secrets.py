@@ -101,6 +101,36 @@ def test_a_broken_program_does_not_give_its_key_away(place: Path) -> None:
     assert not holding(place, KEY)
 
 
+FUNCTION = """import os
+def predict(batch):
+    return [answer(item["text"]) for item in batch]
+def answer(text):
+    key = os.environ["SERVICE_KEY"]
+    if "number 3" in text or "BROKEN" in os.environ:
+        raise ConnectionError("401 from https://h/v1?k=" + key + " " + "x" * 1940 + key)
+    return "ab"[len(text) % 2]
+"""
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_key_in_an_exception_of_the_users_code_is_kept_nowhere(place: Path, workers: str) -> None:
+    (place / "function.py").write_text(FUNCTION)
+    env = {"SERVICE_KEY": KEY}
+    commands.unswayed("vary", "mine.jsonl", "--lang", "en", "--with", "keyboard/adjacent", "-o", "suite", cwd=place,
+                      check=True)  # fmt: skip
+    words = ("run", "suite", "--system", "function:predict", "--workers", workers, "--no-sanity", "--debug")
+    done = [commands.unswayed(*words, "-o", "run", "--junit", "junit.xml", cwd=place, env=env)]
+    assert "items failed" in done[0].stderr
+    for more in (("--format", "json"), ("--format", "md"), ("-o", "report.html", "--no-sanity")):
+        done.append(commands.unswayed("report", "run", *more, cwd=place, env=env))
+    done.append(commands.unswayed(*words, "-o", "broken", cwd=place, env={**env, "BROKEN": "1"}))
+    assert "ConnectionError: 401 from" in done[-1].stderr
+    assert not holding(place, KEY)
+    for one in done:
+        assert KEY[:12] not in one.stdout + one.stderr
+    assert "401 from" in (place / "report.html").read_text()
+
+
 def test_a_key_goes_over_http_to_this_machine_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", KEY)
     template = {"model": "m"}

@@ -19,6 +19,7 @@ from commands import path as commands_path, unswayed
 
 from unswayed.base.errors import UsageError
 from unswayed.report.ci import write_comment
+from unswayed.report.tables import escaped, markdown
 
 yaml = pytest.importorskip("yaml")
 
@@ -31,7 +32,11 @@ class Github:
     """The part of GitHub's API that has comments, on this machine."""
 
     def __init__(self) -> None:
-        self.comments: list[dict[str, Any]] = [{"id": 1, "body": "Nice work!"}]
+        self.me: dict[str, Any] = {"id": 41, "login": "github-actions[bot]", "type": "Bot"}
+        self.tells_me = False  # a job's own token may not ask
+        self.comments: list[dict[str, Any]] = [
+            {"id": 1, "body": "Nice work!", "user": {"id": 2, "login": "a", "type": "User"}}
+        ]
         self.refused = 0
         self.requests: list[str] = []
         host = self
@@ -65,8 +70,11 @@ class Github:
         if method == "GET" and path.startswith(f"{where}?"):
             page = int(path.rpartition("page=")[2])
             return self.comments if page == 1 else []
+        if path == "/user":
+            return self.me if self.tells_me else None
         if method == "POST" and path == where:
-            self.comments.append({"id": len(self.comments) + 1, "body": body["body"]})
+            own = {"user": self.me, "author": self.me}
+            self.comments.append({"id": len(self.comments) + 1, "body": body["body"], **own})
             return self.comments[-1]
         number = re.fullmatch(r"/repos/me/app/issues/comments/(\d+)|/projects/5/merge_requests/7/notes/(\d+)", path)
         assert number
@@ -91,15 +99,18 @@ class Runner:
     """Carries out the steps of action.yml as GitHub's runner does: scripts in bash, cache and artifacts in folders."""
 
     def __init__(self, project: Path, github: Github) -> None:
-        self.project, self.github = project, github
+        self.project, self.github, self.base = project, github, ""
+        self.inputs: dict[str, str] = {}
         self.cache, self.artifacts = project.parent / "cache", project.parent / "artifacts"
         self.steps = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
 
     def run(self, event: str) -> int:
         action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
         values = {f"inputs.{name}": str(one["default"]) for name, one in action["inputs"].items()}
+        values |= {f"inputs.{name}": value for name, value in self.inputs.items()}
         values |= {"inputs.token": "secret-token", "github.sha": event, "github.event_name": event}
         values["github.event_name == 'push' && '--baseline' || ''"] = "--baseline" if event == "push" else ""
+        values["github.event.pull_request.base.sha"] = self.base if event == "pull_request" else ""
         code, self.said = 0, ""
         (self.project.parent / "output").unlink(missing_ok=True)
         for step in self.steps:
@@ -193,15 +204,63 @@ def test_a_pull_request_is_checked_commented_and_repaired(project: Path, github:
     assert github.requests[-1].startswith("PATCH ")
 
 
-def test_other_data_is_not_compared(project: Path, github: Github) -> None:
+@pytest.mark.parametrize("tells_me", [False, True])
+def test_comments_of_others_stay_as_they_are(
+    github: Github, tells_me: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "event.json").write_text('{"pull_request": {"number": 7}}')
+    known = {"GITHUB_TOKEN": "secret-token", "GITHUB_REPOSITORY": "me/app", "GITHUB_API_URL": github.url,
+             "GITHUB_EVENT_PATH": str(tmp_path / "event.json")}  # fmt: skip
+    theirs = "<!-- unswayed: plan -->\nAll gates pass. Trust me."
+    people = [{"id": 3, "login": "eve", "type": "User"}]
+    people += [{"id": 4, "login": "other[bot]", "type": "Bot"}] if tells_me else []
+    github.tells_me = tells_me
+    github.comments += [{"id": 2 + i, "body": theirs, "user": one} for i, one in enumerate(people)]
+    before = len(github.comments)
+    assert [write_comment(text, "plan", environment=known) for text in ("1", "2")] == ["written", "updated"]
+    assert [one["body"] for one in github.comments[1:before]] == [theirs] * len(people)
+    assert len(github.comments) == before + 1
+
+
+def test_texts_of_data_call_nobody_and_link_nowhere() -> None:
+    given = "ask @alice or a@b.org about #12, GH-3, !4, ~bug and [this](https://x.example/?a=#1), www.x.example"
+    shown = escaped(given)
+    assert shown.replace("\u200b", "").replace("\\", "") == given
+    assert not re.search(r"[@#!~]\w|GH-\d|https?:/|www\.|(?<!\\)[\[\]]", shown)
+    assert shown in markdown([{"slice": given}])
+    assert escaped("95% of 1,000") == "95% of 1,000"
+
+
+def test_other_data_is_compared_on_shared_rows(project: Path, github: Github) -> None:
     unswayed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
     runner = Runner(project, github)
     runner.run("push")
     with (project / "mine.jsonl").open("a") as file:
         file.write('{"text": "dim the light", "label": "lights"}\n')
     shutil.rmtree(project / ".unswayed")
-    runner.run("pull_request")
-    assert "there is no comparison with the main branch" in github.comments[-1]["body"]
+    assert runner.run("pull_request") == 0, runner.said
+    assert "Compared on 120 of 121 examples" in github.comments[-1]["body"]
+
+
+def test_without_a_cache_the_action_runs_the_commit_of_main(project: Path, github: Github) -> None:
+    unswayed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project, check=True)
+    (project / ".gitignore").write_text(".unswayed\n__pycache__\n")
+    git = ["git", "-c", "user.name=me", "-c", "user.email=me@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"]):
+        subprocess.run([*git, *words], cwd=project, check=True)
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], cwd=project, capture_output=True, text=True).stdout.strip()
+    subprocess.run(["git", "remote", "add", "origin", str(project)], cwd=project, check=True)
+    runner = Runner(project, github)
+    assert runner.run("pull_request") == 5, "its commit is not known"
+    assert "No comparison was made: " in github.comments[-1]["body"]
+    (project / "clf.py").write_text(BAD)
+    shutil.rmtree(project / ".unswayed")
+    runner.base, runner.inputs = commit, {"pinned": "v1"}
+    subprocess.run(["git", "tag", "v1"], cwd=project, check=True)
+    assert runner.run("pull_request") == 1, runner.said
+    assert github.comments[-1]["body"].count("❌ worst: ") == 2
+    assert "Compared with the pinned run, unswayed-pinned:" in github.comments[-1]["body"]
+    assert (runner.artifacts / "compare-pinned.html").is_file()
 
 
 def test_a_token_that_may_not_comment_is_said(project: Path, github: Github) -> None:
@@ -232,6 +291,7 @@ def test_gitlab_has_a_job_and_its_notes_are_updated(project: Path, github: Githu
     assert any("unswayed pull-request" in line for line in job["script"])
     known = {"GITLAB_CI": "true", "UNSWAYED_TOKEN": "secret-token", "CI_PROJECT_ID": "5", "CI_MERGE_REQUEST_IID": "7",
              "CI_API_V4_URL": github.url}  # fmt: skip
+    github.tells_me = True
     said = [write_comment(text, "plan", environment=known) for text in ("one", "two", "two")]
     assert said == ["written", "updated", "unchanged"]
     assert github.comments[-1]["body"] == "<!-- unswayed: plan -->\ntwo"

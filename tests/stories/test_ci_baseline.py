@@ -83,6 +83,23 @@ def test_the_other_way_round_it_passes(place: Path) -> None:
     assert found["gates"][0]["status"] == "passed"
 
 
+def test_a_page_that_can_not_be_written_does_not_hide_the_gate(place: Path) -> None:
+    """A file in the place of the folder, which stops the superuser too."""
+    for names, passed in ((("new/", "base/"), True), (("base/", "new/"), False)):
+        for option in ("-o", "--junit"):
+            done = commands.unswayed(
+                "compare", *names, "--fail-if-worse", "worst:0.02", option, "test.jsonl/page.html", cwd=place
+            )
+            assert done.returncode == (3 if passed else 1), done.stderr
+            assert "page" in done.stderr.splitlines()[-1]
+            assert f": {'passed' if passed else 'failed'}." in done.stderr
+            assert done.stdout.startswith("A is ")
+    done = commands.unswayed("run", "suite/", "--system", "new_clf:predict", "-o", "new/", "--max-flips", "0",
+                             "--junit", "test.jsonl/out.xml", cwd=place)  # fmt: skip
+    assert done.returncode == 1
+    assert "out.xml" in done.stderr.splitlines()[-1]
+
+
 def test_gates_by_set_a_plan_and_junit(place: Path) -> None:
     (place / "ci.toml").write_text(
         '[compare]\nprimary = "worst"\n[compare.fail_if_worse]\n"keyboard/*:worst" = 0.02\n"domain=home:drop" = 0.9\n'

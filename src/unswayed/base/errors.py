@@ -77,6 +77,12 @@ class UnswayedError(Exception):
     exit_code = 3
     partial: Any = None  # of a call without a folder: the `Run` with what was answered before the error
 
+    def __str__(self) -> str:
+        """The message, in which an error of the user's code may have quoted a secret."""
+        from unswayed.base.secrets import without_known  # needs msgspec, which takes longer than all of this module
+
+        return without_known(super().__str__())
+
 
 class UsageError(UnswayedError):
     """Wrong use: an option, an argument or a name that does not exist."""

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from unswayed.base.errors import option
+from unswayed.base.secrets import masked
 
 _MAX_FRAMES = 4  # of the user's, the innermost
 _MAX_CHARS = 2000
@@ -35,7 +36,7 @@ def is_debugging() -> bool:
 def error_summary(error: BaseException) -> str:
     """The error's type and message."""
     try:
-        return f"{type(error).__name__}: {error}"[:_MAX_CHARS].rstrip(": ")
+        return masked(f"{type(error).__name__}: {error}")[:_MAX_CHARS].rstrip(": ")  # half a secret is not found
     except Exception:
         return f"{type(error).__name__}, which can't be shown"
 

@@ -34,6 +34,13 @@ def extra_requirements() -> dict[str, list[str]]:
     return found
 
 
+def extra_with(package: str) -> str:
+    """The first extra that installs a package, such as hf for torch; empty if none does."""
+    named = re.compile(rf"{re.escape(package)}(?![\w.-])", re.I)
+    extras = {extra: lines for extra, lines in extra_requirements().items() if extra not in ("all", "dev")}
+    return next((extra for extra in sorted(extras) if any(map(named.match, extras[extra]))), "")
+
+
 def install_line(extra: str) -> str:
     """The command that installs what an extra needs, by the names of the packages themselves."""
     wanted = extra_requirements().get(extra)

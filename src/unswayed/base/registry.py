@@ -17,7 +17,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Generic, TypeVar
 
-from unswayed.base.errors import NameClash, UnknownName, UsageError, option
+from unswayed.base.errors import MissingExtra, NameClash, UnknownName, UsageError, option
+from unswayed.base.project import DISTRIBUTION, extra_with
 
 T = TypeVar("T")
 
@@ -82,6 +83,10 @@ class Registry(Generic[T]):
                 try:
                     cls = self._check_class(source.load(), source.value)
                 except (ImportError, AttributeError) as error:
+                    lacks = (getattr(error, "name", None) or "").partition(".")[0]
+                    ours = source.dist is not None and source.dist.name == DISTRIBUTION
+                    if ours and lacks and (extra := extra_with(lacks)):
+                        raise MissingExtra(f"The {self.kind} {name!r}", extra) from error
                     what = f"The {self.kind} {name!r} ({source.value}) can't be loaded: {error}."
                     owner = source.dist.name if source.dist else ""
                     raise UsageError(f"{what} Reinstall or remove the plug-in {owner}.") from error

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any
-from urllib.parse import SplitResult, unquote
+from urllib.parse import SplitResult, quote, unquote
 
 import msgspec
 
@@ -20,12 +21,15 @@ _NOT_SECRET = re.compile(
 )
 _PERHAPS = re.compile(r"(?:.*_)?(?:key|auth|pass)", re.I)  # secret unless the value is a plain word
 _WORD = re.compile(r"[a-z_]{1,24}|\d{1,3}", re.I)
-_ENVIRONMENT = re.compile(r"(?:.*_)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH)(?:_\d+)?", re.I)
+_ENVIRONMENT = re.compile(r"(?:.*_)?(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH)(?:_\d+)?", re.I)
 _HEADER = re.compile(r"([\w-]+)\s*:\s*(?:(?:bearer|basic|token|key)\s+)?(\S.*)", re.I)
 _USER = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 _QUERY = re.compile(r"[?&;]([\w.-]+)=([^&#\s]+)")
 _OPTION = rf"(?<!\w)--?[\w-]*(?:{_NAMES.replace('_?', '[-_]?')})[= ]"
 _IN_TEXT = re.compile(rf"({_OPTION}|\bbearer\s+|[?&][\w-]*(?:{_NAMES}|key)=)([^\s'\"&#]+)", re.I)
+
+_SHORTEST = 6  # characters of what is masked without being named
+_LONG_WORD = 8  # letters from which on the plain word in PASSWORD or TOKEN is masked: such a word is no label
 
 _told: list[str] = []  # the longest first
 
@@ -40,7 +44,37 @@ def hide(secrets: Iterable[str], named: bool = False) -> None:
 
 
 def _is_strong(secret: str) -> bool:
-    return len(secret) >= 6 and not _WORD.fullmatch(secret)
+    return len(secret) >= _SHORTEST and not _WORD.fullmatch(secret)
+
+
+@cache
+def _variable_kind(name: str) -> str:
+    """KEY, TOKEN, PASSWORD, … if a variable of the environment has the name of a secret."""
+    found = _ENVIRONMENT.fullmatch(name)
+    return found[1].upper() if found and not _NOT_SECRET.fullmatch(name) else ""
+
+
+_is_path = cache(os.path.exists)  # of a key's file, whose path is no secret
+
+
+def _environment() -> Iterator[str]:
+    """The values of the environment's secrets, such as of OPENAI_API_KEY, as they are now: programs load .env late.
+
+    A short value, the path of a file and a plain word, such as KEY=name, stay as they are; of a token or a password, a
+    word of eight letters or more does not.
+    """
+    for name, value in os.environ.items():
+        if (kind := _variable_kind(name)) and len(value) >= _SHORTEST:
+            word_is_secret = kind not in ("KEY", "AUTH") and len(value) >= _LONG_WORD and not value.isdecimal()
+            if (word_is_secret or _is_strong(value)) and not _is_path(value):
+                yield value
+
+
+def _known() -> list[str]:
+    """All secrets that are masked now, the longest first."""
+    told = set(_told)
+    new = [form for secret in _environment() for form in (secret, quote(secret, safe="")) if form not in told]
+    return sorted({*told, *new}, key=lambda secret: (-len(secret), secret)) if new else _told
 
 
 def masked(text: str) -> str:
@@ -49,8 +83,8 @@ def masked(text: str) -> str:
 
 
 def without_known(text: str) -> str:
-    """The text without the secrets that were found or named."""
-    for secret in _told:
+    """The text without the secrets that were found, named, or are in the environment."""
+    for secret in _known():
         if secret in text:
             text = text.replace(secret, MASK)
     return text
@@ -58,7 +92,7 @@ def without_known(text: str) -> str:
 
 def without_known_bytes(content: bytes) -> bytes:
     """The same of JSON, in which a secret may be written in two ways."""
-    for secret in _told:
+    for secret in _known():
         for form in (secret.encode(errors="replace"), msgspec.json.encode(secret)[1:-1]):
             content = content.replace(form, MASK.encode())
     return content
@@ -155,8 +189,8 @@ def _masked_word(word: str, before: str, found: list[str]) -> str:
     if header and _is_secret(header[1], header[2]):
         found.append(header[2])
         return word.replace(header[2], MASK)
-    for variable, secret in os.environ.items():
-        if secret in word and _is_strong(secret) and _ENVIRONMENT.fullmatch(variable) and not os.path.exists(secret):
+    for secret in _environment():
+        if secret in word:
             found.append(secret)
             word = word.replace(secret, MASK)
     return _masked_address(word, found)

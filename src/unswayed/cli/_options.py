@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from unswayed.base.errors import UnswayedError
 from unswayed.base.ids import decode
 from unswayed.base.options import options_of
 from unswayed.cli._completion import operators, readers, scorers, systems, tasks
@@ -172,6 +173,20 @@ def print_messages(sentences: Iterable[str]) -> None:
     """Prints messages, one per line, on standard error."""
     for sentence in sentences:
         click.echo(sentence, err=True)
+
+
+def write_besides(code: int, write: Callable[[], object]) -> int:
+    """Writes files besides the results that were printed, and returns the exit code: that of the results, or 3 if only
+    a file could not be written. A failed gate stays a failed gate."""
+    from unswayed.base.secrets import masked
+    from unswayed.base.text import visible
+
+    try:
+        write()
+    except (UnswayedError, OSError) as error:
+        click.echo(f"unswayed: {visible(masked(str(error)))}", err=True)
+        return code or UnswayedError.exit_code
+    return code
 
 
 def print_values(format_: str, *values: Any) -> None:

@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from unswayed.cli._options import ENGINE, MEASURE, format_option, plan_from, plan_option, plan_options, print_messages
+from unswayed.cli._options import (
+    ENGINE,
+    MEASURE,
+    format_option,
+    plan_from,
+    plan_option,
+    plan_options,
+    print_messages,
+    write_besides,
+)
 
 
 @click.command("compare", short_help="Compare runs on the same suite with a baseline, pair by pair.")
@@ -39,7 +48,8 @@ def command(
 
     With --fail-if-worse, the exit code is 1 if a RUN is worse by more than the margin, or if the examples are too few
     to exclude that. With -o, unswayed writes a page with the differences, the gates and lost and gained answers, and a
-    page to explore all of them. The plan's sections [measure] and [compare] apply.
+    page to explore all of them. If a page can't be written, the exit code is 3, or 1 if a gate failed. The plan's
+    sections [measure] and [compare] apply.
     """
     from unswayed.measure import compare
     from unswayed.report.junit import write_comparison_junit
@@ -50,9 +60,12 @@ def command(
     gates = [gate for _, one in compared.lettered() for gate in one.gates] if format_ == "md" else []
     click.echo(gates_first(render(compared, format_), gates))
     print_messages(compared.remarks)
-    if junit:
-        write_comparison_junit(junit, compared)
-    if to:
-        write_comparison(compared, to)
-        click.echo(f"Comparison in {to}", err=True)
-    return compared.exit_code
+
+    def write_files() -> None:
+        if junit:
+            write_comparison_junit(junit, compared)
+        if to:
+            write_comparison(compared, to)
+            click.echo(f"Comparison in {to}", err=True)
+
+    return write_besides(compared.exit_code, write_files)

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from unswayed.base.errors import UnswayedError
+from unswayed.base.errors import MissingExtra, UnswayedError
 from unswayed.base.project import DISTRIBUTION, extra_requirements, install_line
 from unswayed.base.registry import VERSION, Registry
 from unswayed.cli._options import format_option, print_values
@@ -94,7 +94,7 @@ def _plug_ins() -> list[dict[str, str]]:
     rows = []
     for kind, module in REGISTRIES.items():
         registry: Registry[Any] = getattr(import_module(module), kind)
-        broken, names = [], list[str]()
+        broken, lacking, names = [], list[str](), list[str]()
         try:
             names = registry.names()
         except UnswayedError as error:
@@ -102,10 +102,13 @@ def _plug_ins() -> list[dict[str, str]]:
         for name in names:
             try:
                 registry.get(name)
+            except MissingExtra:
+                lacking.append(name)
             except UnswayedError as error:
                 broken.append(f"{name}: {error}")
         shown = registry.group.rpartition(".")[2]
-        rows.append(_row(shown, "broken" if broken else "ok", "; ".join(broken) or f"{len(names)} found"))
+        found = f"{len(names)} found" + (f"; {', '.join(lacking)} need an extra that is absent" if lacking else "")
+        rows.append(_row(shown, "broken" if broken else "ok", "; ".join(broken) or found))
     return rows
 
 

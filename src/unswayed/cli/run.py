@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
+from functools import partial
 from typing import Any
 
 import click
@@ -25,6 +26,7 @@ from unswayed.cli._options import (
     print_messages,
     secret_option,
     trust_option,
+    write_besides,
 )
 from unswayed.run.plan import Plan, plan_of
 
@@ -95,12 +97,11 @@ def command(
     click.echo(gates_first(rendered, verdict.gates) if format_ == "md" else rendered)
     print_messages(gate.sentence for gate in verdict.gates if format_ != "md")
     print_messages([session.sentence[:1].upper() + session.sentence[1:] + ".", *verdict.warnings])
-    if junit:
-        write_junit(junit, verdict.results, verdict.gates)
     print_messages(used_sentences(used, session))
     if lines := commands(run):
         click.echo(f"To make it again: {' && '.join(lines)}", err=True)
-    return int(verdict.exit_code)
+    write = partial(write_junit, junit or "", verdict.results, verdict.gates)
+    return write_besides(verdict.exit_code, write) if junit else int(verdict.exit_code)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import unicodedata
@@ -105,16 +106,24 @@ def markdown(rows: Sequence[Row]) -> str:
     for row in rows:
         values = [row.get(column) for column in columns]
         # an underscore inside a name is no markup on GitHub, and a figure's brackets are no link
-        lines.append([cell(v) if isinstance(v, (Estimate, Figure)) else cell(v).translate(_MARKS) for v in values])
+        lines.append([cell(v) if isinstance(v, (Estimate, Figure)) else _neutral(cell(v)) for v in values])
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+_ZERO_WIDTH = "\u200b"
+# What GitHub and GitLab turn into links and messages: @name, #1, !1, ~label, GH-1, addresses.
+_REFERENCE = re.compile(r"[@#!~%$](?=\w)|\bGH-(?=\d)|\b(?:https?|ftp|mailto|xmpp):(?=\S)|\bwww(?=\.)", re.I)
 _MARKS = str.maketrans({**{mark: "\\" + mark for mark in "\\|`*[]"}, "<": "&lt;", ">": "&gt;", "&": "&amp;"})
 
 
 def escaped(text: str) -> str:
     """A text that Markdown shows as it is, on one line."""
-    return one_line(text).translate(_MARKS)
+    return _neutral(one_line(text))
+
+
+def _neutral(text: str) -> str:
+    """The text without what would be markup, or would call people: a zero-width space breaks it, and is not seen."""
+    return _REFERENCE.sub(rf"\g<0>{_ZERO_WIDTH}", text).translate(_MARKS)
 
 
 def column_names(rows: Sequence[Row]) -> list[str]:

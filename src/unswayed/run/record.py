@@ -126,8 +126,8 @@ class Run:
             )
 
     @classmethod
-    def in_memory(cls, manifest: RunManifest, suite: Suite, place: MemoryStores, session: Asked | None = None) -> Run:
-        """A run that is in no file."""
+    def in_memory(cls, manifest: RunManifest, suite: Suite, place: Place, session: Asked | None = None) -> Run:
+        """A run without a folder of its own; its answers are in memory, or in the folder of another."""
         run = cls.__new__(cls)
         run.path, run.place, run.manifest, run.suite, run.session = None, place, manifest, suite, session
         return run

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from unswayed.base import errors
 from unswayed.base.errors import UnswayedError
 from unswayed.base.own_code import is_debugging
+from unswayed.base.secrets import masked
 from unswayed.run.plan import Engine
 
 
@@ -48,7 +49,7 @@ class Raised(NamedTuple):
     def of(cls, error: BaseException) -> Raised:
         name = type(error).__name__
         if is_debugging():  # the way that it came ends with this process
-            traceback.print_exception(error, file=sys.stderr)
+            sys.stderr.write(masked("".join(traceback.format_exception(error))))
         return cls(name, str(error) if isinstance(error, UnswayedError) else f"a worker failed: {name}: {error}")
 
     def error(self) -> UnswayedError:

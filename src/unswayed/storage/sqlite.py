@@ -76,9 +76,15 @@ def connect(
         for object_ in _objects(db, len(ours) + 1):
             if object_ not in ours:  # a table, index, view or trigger that is not made by `schema`, or made otherwise
                 kind, name, *_ = object_
+                if (kind, name) in {(own_kind, own_name) for own_kind, own_name, *_ in ours}:
+                    raise StoredFileError(
+                        f"{file}: its {kind} {name!r} is not made as this version of unswayed makes it. Another "
+                        f"version made the file, or its definition was edited. Use the version that made it, or a copy "
+                        f"from before the edit."
+                    )
                 raise StoredFileError(
-                    f"{file}: unswayed did not make the {kind} {name!r:.60} in it. The file may be harmful: don't use "
-                    f"it."
+                    f"{file}: unswayed did not make the {kind} {name!r:.60} in it, at least not this version. If no "
+                    f"newer version made the file, it may be harmful: don't use it."
                 )
     except BaseException:
         db.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -81,6 +81,8 @@ class _Host(NamedTuple):
 
     comments: str
     comment: str
+    user: str
+    author: str  # the field of a comment
     headers: dict[str, str]
     change: str
 
@@ -92,17 +94,18 @@ def write_comment(
 
     Example: `write_comment(Path("compare.md").read_text(), link="https://…")`.
 
-    The request and the token come from the variables that GitHub Actions and GitLab CI set.
+    The request and the token come from the variables that GitHub Actions and GitLab CI set. A comment of somebody else
+    that begins with our mark stays as it is.
     """
     host = _host_in(os.environ if environment is None else environment)
     mark, more = f"<!-- unswayed: {name.replace('--', '—')} -->", f"\n\n[All changed answers]({link})" if link else ""
     room = _LONGEST - len(mark) - len(more)
     if len(text) > room:
         text = text[:room].rsplit("\n", 1)[0] + "\n\n… the rest is on the page."
-    body, page = f"{mark}\n{text}{more}", 1
+    body, page, ours = f"{mark}\n{text}{more}", 1, _is_by_us(host)
     while found := _send(host, "GET", f"{host.comments}?per_page={_PAGE}&page={page}"):
         for one in found:
-            if str(one.get("body", "")).startswith(mark):
+            if str(one.get("body", "")).startswith(mark) and ours(one.get(host.author) or {}):
                 if one["body"] == body:
                     return "unchanged"
                 _send(host, host.change, host.comment.format(id=int(one["id"])), {"body": body})
@@ -114,13 +117,23 @@ def write_comment(
     return "written"
 
 
+def _is_by_us(host: _Host) -> Callable[[Mapping[str, Any]], bool]:
+    """Tells our own comments by their author. The token of a job in GitHub Actions may not ask who it is, but is a
+    bot's; people can't have accounts of that type."""
+    try:
+        own = _send(host, "GET", host.user)["id"]
+    except CommentFailed:
+        return lambda author: author.get("type") == "Bot"
+    return lambda author: author.get("id") == own
+
+
 def _host_in(given: Mapping[str, str]) -> _Host:
     """The host of the job that has these variables."""
 
     def needed(name: str) -> str:
         if not given.get(name):
             raise UsageError(
-                f"The environment variable {name} is not set. `unswayed comment` runs in GitHub Actions or GitLab CI."
+                f"The environment variable {name} is not set. Comments are written in GitHub Actions and GitLab CI."
             )
         return given[name]
 
@@ -128,7 +141,7 @@ def _host_in(given: Mapping[str, str]) -> _Host:
         token, project = needed("UNSWAYED_TOKEN"), needed("CI_PROJECT_ID")
         api, request = needed("CI_API_V4_URL"), needed("CI_MERGE_REQUEST_IID")
         notes = f"{api}/projects/{quote(project, safe='')}/merge_requests/{quote(request, safe='')}/notes"
-        return _Host(notes, f"{notes}/{{id}}", {"PRIVATE-TOKEN": token}, "PUT")
+        return _Host(notes, f"{notes}/{{id}}", f"{api}/user", "author", {"PRIVATE-TOKEN": token}, "PUT")
     token, repository = needed("GITHUB_TOKEN"), needed("GITHUB_REPOSITORY")
     api = given.get("GITHUB_API_URL") or "https://api.github.com"
     base = f"{api}/repos/{quote(repository)}/issues"
@@ -138,10 +151,10 @@ def _host_in(given: Mapping[str, str]) -> _Host:
         number = int(event["pull_request"]["number"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            "This workflow was not started by a pull request, so there is nothing to comment on. Run `unswayed "
-            "comment` only if github.event_name is pull_request."
+            "This workflow was not started by a pull request, so there is nothing to comment on. Use "
+            f"{option('no-comment', 'comment', 'False')} unless github.event_name is pull_request."
         ) from error
-    return _Host(f"{base}/{number}/comments", f"{base}/comments/{{id}}", headers, "PATCH")
+    return _Host(f"{base}/{number}/comments", f"{base}/comments/{{id}}", f"{api}/user", "user", headers, "PATCH")
 
 
 def _send(host: _Host, method: str, address: str, body: Mapping[str, str] | None = None) -> Any:
