@@ -17,6 +17,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Generic, TypeVar
 
+from unswayed.base.dependencies import listening
 from unswayed.base.errors import NameClash, UnknownName, UsageError, option
 
 T = TypeVar("T")
@@ -80,7 +81,9 @@ class Registry(Generic[T]):
                 cls = classes[0]
             elif source is not None:
                 try:
-                    cls = self._check_class(source.load(), source.value)
+                    with listening():
+                        loaded = source.load()
+                    cls = self._check_class(loaded, source.value)
                 except (ImportError, AttributeError) as error:
                     what = f"The {self.kind} {name!r} ({source.value}) can't be loaded: {error}."
                     owner = source.dist.name if source.dist else ""
@@ -158,7 +161,8 @@ def import_reference(reference: str) -> object:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        found: object = importlib.import_module(module_name)
+        with listening():
+            found: object = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not (module_name + ".").startswith(error.name + "."):
             raise  # the module is there; something that it imports is not

@@ -24,6 +24,7 @@ from unswayed.score import Comparing, comparing_for, judge_used
 from unswayed.storage.answers import AnswerStore, Asked, MemoryStores, Place
 from unswayed.storage.files import as_path, unwritable, write_atomically, write_inside
 from unswayed.storage.keys import Keyer
+from unswayed.storage.rests_on import SUFFIX as RESTS_ON
 from unswayed.storage.suite import Suite, changed_texts
 from unswayed.storage.untrusted_files import read_bounded, refuse_old_edition
 from unswayed.systems.system import Prices
@@ -33,7 +34,7 @@ _EXAMPLES_A_BLOCK = 200
 _SHOWN = 5  # answers in a notebook
 _LONGEST_PATH = 4096
 PROMPT_FILE, RUBRIC_FILE, PLAN_FILE = "prompt.txt", "rubric.txt", "plan.json"
-_ASKED = ("outputs.sqlite", "outputs.sqlite-wal", PROMPT_FILE, RUBRIC_FILE, PLAN_FILE)
+_ASKED = ("outputs.sqlite", "outputs.sqlite-wal", f"outputs{RESTS_ON}", PROMPT_FILE, RUBRIC_FILE, PLAN_FILE)
 _KEPT = (*_ASKED, "results.json")  # files of a run that its copy has
 _OWN = {*_ASKED, "outputs.sqlite-shm", "lock", "suite"}  # what a run that was stopped at once leaves
 _COLUMNS = ("example", "operator", "draw", "before", "after", "change", "answer_before", "answer_after", "gold",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from unswayed.base.dependencies import Dependencies, Recorder, recorder_of
 from unswayed.base.errors import UsageError, option
 from unswayed.base.values import Failed, Inputs, Json
 
@@ -60,12 +61,29 @@ class System:
     reference: tuple[str, dict[str, Json]] | None = None  # what opens it again in another process, where that is known
     prices: Prices | None = None  # of tokens, for systems that count them and know both
 
+    revision: str = ""  # of the files and programs that it rests on, as the store of its answers knows them
+    known_whole: bool = False  # does its identity, with what is recorded while it answers, show all that decides?
+
     _identity: str  # for systems whose identity is known when they are made
 
     @property
     def identity(self) -> str:
         """Changes whenever the answers could: part of the key under which outputs are stored."""
         return self._identity
+
+    @property
+    def stored_as(self) -> str:
+        """What its answers are stored under: the identity, and which revision it is where there were several."""
+        return f"{self.identity} {self.revision}" if self.revision else self.identity
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """What records on which files its own code rests; None for unswayed's systems."""
+        return recorder_of(type(self))
+
+    def rests_on(self) -> Dependencies | None:
+        """What was found, since this was asked last, of the files, packages and variables that decide answers."""
+        return None if self.recorder is None else self.recorder.news()
 
     @property
     def prompts(self) -> dict[str, str]:
@@ -125,10 +143,18 @@ class SystemAround(System):
         self.system, self.name = system, system.name
         self.batch_size, self.concurrency, self.retries = system.batch_size, system.concurrency, system.retries
         self.deterministic, self.prices = system.deterministic, system.prices
+        self.known_whole = system.known_whole
 
     @property
     def identity(self) -> str:
         return self.system.identity
+
+    @property
+    def recorder(self) -> Recorder | None:
+        return self.system.recorder
+
+    def rests_on(self) -> Dependencies | None:
+        return self.system.rests_on()
 
     @property
     def prompts(self) -> dict[str, str]:
