@@ -34,10 +34,10 @@ _SYSTEM = ("/usr/", "/lib", "/bin/", "/opt/conda/", "/nix/", "/snap/", "/System/
 _MAX_FILE_BYTES = 64 << 30
 _MAX_NAMES = 20_000  # of a folder that is listed
 _MAX_MODULES = 2_000
-# Packages that open files of their own accord, in native code.
-_OPENS_UNHEARD = frozenset(
-    "onnxruntime tensorflow torch xgboost lightgbm catboost fasttext sentencepiece tokenizers kenlm llama_cpp faiss h5py "
-    "ctranslate2 annoy hnswlib duckdb pyarrow polars cv2 safetensors sherpa_onnx".split()
+# Packages that open files by themselves, in native code.
+_OPENS_UNHEARD = re.compile(
+    "onnxruntime|tensorflow|torch|xgboost|lightgbm|catboost|fasttext|sentencepiece|tokenizers|kenlm|llama_cpp|faiss|h5py|"
+    "ctranslate2|annoy|hnswlib|duckdb|pyarrow|polars|cv2|safetensors|sherpa_onnx"
 )
 NETWORK, PROGRAMS = "what it gets over the network", "what programs that it starts read"
 ENVIRONMENT = "which variables count, as it takes the whole environment"
@@ -142,7 +142,9 @@ def _is_left_over(name: str) -> bool:
 def _content_of_package(found: Distribution) -> str:
     """Its version, and the hashes that its RECORD has of its files; not what an installer adds on each machine."""
     lines = (found.read_text("RECORD") or "").splitlines()
-    own = sorted(line for line in lines if not line.startswith("..") and ".pyc," not in line and ".dist-info/" not in line)
+    own = sorted(
+        line for line in lines if not line.startswith("..") and ".pyc," not in line and ".dist-info/" not in line
+    )
     return f"{found.version} {content_id(own, 8)}"
 
 
@@ -174,6 +176,7 @@ class Recorder:
 
     def __init__(self, modules: Iterable[str]) -> None:
         self.heard = _Heard()
+        self.elsewhere = Dependencies()  # what other processes recorded of the same code
         self.modules = [name for name in modules if name in sys.modules]
         self._reported = -1, -1  # how much was heard, and how many modules there were, at the last report
         # What a module read when it was imported before anybody listened is not known.
@@ -201,8 +204,9 @@ class Recorder:
         """What the code itself did, and what its modules did when they were imported."""
         modules, packages = _reachable(self.modules)
         found = _Heard()
-        found.files.update(dict.fromkeys(file for name in modules if (file := _file_of(name))))
-        found.packages.update(dict.fromkeys(packages))
+        files = dict.fromkeys(file for name in modules if (file := _file_of(name)))
+        found.files.update({file: None for file in files if _origin(file) == "own"})
+        found.packages.update(dict.fromkeys([*packages, *(file for file in files if _origin(file) == "installed")]))
         return [self.heard, found, *(_at_import[name] for name in modules if name in _at_import)]
 
     def record(self) -> Dependencies:
@@ -211,7 +215,9 @@ class Recorder:
         written = {path for one in heard for path in one.written}
         unseen = {what for one in heard for what in one.unseen}
         tops = {_package_of(file) for one in heard for file in list(one.packages)} - {None}
-        unseen |= {f"files that {top} opens by itself" for _, top in filter(None, tops) if top in _OPENS_UNHEARD}
+        unseen |= {
+            f"files that {top} opens by itself" for _, top in filter(None, tops) if _OPENS_UNHEARD.fullmatch(top)
+        }
         files = [path for one in heard for path in list(one.files)] + _mapped_files()
         entries: dict[str, str] = {}
         for path in dict.fromkeys(files):
@@ -227,7 +233,9 @@ class Recorder:
             entries[f"package {name}"] = current_content(f"package {name}")
         names = [f"file {shown_path(path)}" for path in written]
         folders = {f"folder {shown_path(os.path.dirname(path))}" for path in written}
-        return Dependencies(dict(sorted(entries.items())), sorted({*names, *folders}), sorted(unseen))
+        found = Dependencies(dict(sorted(entries.items())), sorted({*names, *folders}), sorted(unseen))
+        found.add(self.elsewhere)
+        return found
 
 
 _recorders: dict[tuple[str, ...], Recorder] = {}
@@ -239,10 +247,14 @@ def recorder_of(thing: Any) -> Recorder | None:
         thing = thing.func
     if isinstance(thing, MethodType):
         thing = thing.__self__
-    named = thing if isinstance(getattr(thing, "__module__", None), str) and hasattr(thing, "__qualname__") else type(thing)
+    named = (
+        thing if isinstance(getattr(thing, "__module__", None), str) and hasattr(thing, "__qualname__") else type(thing)
+    )
     classes = named.__mro__ if isinstance(named, type) else (named,)
     modules = tuple(
-        dict.fromkeys(c.__module__ for c in classes if c.__module__.partition(".")[0] not in ("unswayed", "builtins", "abc"))
+        dict.fromkeys(
+            c.__module__ for c in classes if c.__module__.partition(".")[0] not in ("unswayed", "builtins", "abc")
+        )
     )
     if not modules:
         return None
@@ -255,11 +267,14 @@ def recorder_of(thing: Any) -> Recorder | None:
 @contextmanager
 def listening() -> Iterator[None]:
     """Hears what modules read while they are imported."""
+    before = set(sys.modules)
     _listen(1)
     try:
         yield
     finally:
         _listen(-1)
+        for name in sys.modules.keys() - before:
+            _at_import.setdefault(name, _Heard())
 
 
 _at_import: dict[str, _Heard] = {}  # by module
@@ -310,19 +325,16 @@ def _listen(more: int) -> None:
 
 def _asked_variable(self: Any, name: str) -> str:
     frame = _asking_frame()
-    if frame is not None and isinstance(name, str) and not _KEPT_SECRET.match(name):
-        if getattr(_threads, "sweep", None) != (id(frame), frame.f_lasti):
-            content = current_content_of_variable(self, name)
-            for heard in _hearing(frame):
-                heard.variables.setdefault(name, content)
+    if frame is None or not isinstance(name, str) or _KEPT_SECRET.match(name):
+        return _getitem(self, name)
+    if getattr(_threads, "sweep", None) != (id(frame), frame.f_lasti):  # not one of all that it goes through
+        try:
+            content = content_id([name, _getitem(self, name)], 4)
+        except (KeyError, UnicodeError):
+            content = _ABSENT
+        for heard in _hearing(frame):
+            heard.variables.setdefault(name, content)
     return _getitem(self, name)
-
-
-def current_content_of_variable(environ: Any, name: str) -> str:
-    try:
-        return content_id([name, _getitem(environ, name)], 4)
-    except (KeyError, UnicodeError):
-        return _ABSENT
 
 
 def _asked_variables(self: Any) -> Iterator[str]:
@@ -436,7 +448,11 @@ def _origin(file: str) -> str:
     stdlib, ours, installed = _places()
     if file.startswith(ours):
         return "ours"
-    if f"{os.sep}site-packages{os.sep}" in file or f"{os.sep}dist-packages{os.sep}" in file or file.startswith(installed):
+    if (
+        f"{os.sep}site-packages{os.sep}" in file
+        or f"{os.sep}dist-packages{os.sep}" in file
+        or file.startswith(installed)
+    ):
         return "installed"
     return "python" if file.startswith(stdlib) else "own"
 
@@ -456,7 +472,7 @@ def _file_of(module: str) -> str:
 
 
 def _reachable(start: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The user's modules that these use, as their global names show, themselves included; and a file of each package."""
+    """The user's modules that these use, as their global names show, and themselves; and a file of each package."""
     waiting, found, packages = list(start), dict.fromkeys(start), dict[str, None]()
     while waiting and len(found) < _MAX_MODULES:
         module = sys.modules.get(waiting.pop())
@@ -518,7 +534,7 @@ def _mapped_files() -> list[str]:
         new = (path for path in sorted(_mapped_now() - _mapped_before) if path.startswith("/"))
         return [
             path for path in new
-            if not path.startswith((*_NO_CONTENT, *_SYSTEM)) and not path.endswith((" (deleted)", ".sqlite", ".parquet"))
+            if not path.startswith((*_NO_CONTENT, *_SYSTEM))
             and _origin(path) == "own" and path.endswith(_MAPPED) and os.path.isfile(path)
         ]  # fmt: skip
     finally:
@@ -528,4 +544,3 @@ def _mapped_files() -> list[str]:
 # What models and native code are kept in: other open files are this process's own work.
 _MAPPED = (".so", ".bin", ".safetensors", ".gguf", ".onnx", ".pt", ".pth", ".npy", ".model", ".mmap", ".arrow", ".dat",
            ".ann", ".index", ".db", ".tflite", ".kenlm", ".arpa", ".ftz", ".data", ".dylib")  # fmt: skip
-

@@ -24,7 +24,6 @@ from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
 from unswayed.systems.template import PROMPT
 
-
 _EXAMPLES_AT_ONCE = 64  # of which stored answers are looked up together
 
 

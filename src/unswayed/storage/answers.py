@@ -76,8 +76,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     Example: `run.session.reused`.
 
     `checked` of the stored answers were asked again first; with `known`, none had to be, since all that decides them is
-    recorded. `unseen` says what of the system can't be recorded. `aside` is the file of those that `fresh` put away. `used`
-    is what asking used this time, such as requests, tokens and cost; stored answers cost nothing.
+    recorded. `unseen` says what of the system can't be recorded. `aside` is the file of those that `fresh` put away.
+    `used` is what asking used this time, such as requests, tokens and cost; stored answers cost nothing.
     """
 
     asked: int = 0
@@ -103,7 +103,6 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         elif self.reused:
             told += f" ({self.checked:,} of them checked{self._hidden})"
         return told + (f"; the answers from before are in {self.aside}" if self.aside else "")
-
 
     @property
     def _hidden(self) -> str:

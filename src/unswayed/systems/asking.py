@@ -73,7 +73,7 @@ class Asker:
 
     def do(self, batch: Sequence[Inputs]) -> Answers:
         outputs = self.ask(batch)
-        return Answers(outputs, self.system.used(), self.system.rests_on())
+        return Answers(outputs, self.system.used(), self.system.rests_on(news=True))
 
     def close(self) -> None:
         self.system.close()
@@ -219,7 +219,8 @@ def ask(
     wanted = canary_count(store.reused, asker.asking.canary, sure) - checked if old else 0
     if system.known_whole and revision.rests_on.whole and asker.asking.canary is None:
         wanted, store.known_whole = 0, True
-    if chosen := random.Random(os.urandom(8)).sample(old, min(max(wanted, 0), len(old))):  # others each time
+    # Others each time: no number depends on which are checked.
+    if chosen := random.SystemRandom().sample(old, min(max(wanted, 0), len(old))):
         store.checked[system.stored_as] += len(chosen)
         _checked_servers[place] += len(chosen)
 

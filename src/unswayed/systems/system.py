@@ -81,9 +81,10 @@ class System:
         """What records on which files its own code rests; None for unswayed's systems."""
         return recorder_of(type(self))
 
-    def rests_on(self) -> Dependencies | None:
-        """What was found, since this was asked last, of the files, packages and variables that decide answers."""
-        return None if self.recorder is None else self.recorder.news()
+    def rests_on(self, news: bool = False) -> Dependencies | None:
+        """The files, packages and variables that decide answers, as found so far; None for systems that have none of
+        their own, and, with `news`, if nothing was found since this was asked last."""
+        return None if self.recorder is None else self.recorder.news() if news else self.recorder.record()
 
     @property
     def prompts(self) -> dict[str, str]:
@@ -153,8 +154,8 @@ class SystemAround(System):
     def recorder(self) -> Recorder | None:
         return self.system.recorder
 
-    def rests_on(self) -> Dependencies | None:
-        return self.system.rests_on()
+    def rests_on(self, news: bool = False) -> Dependencies | None:
+        return self.system.rests_on(news)
 
     @property
     def prompts(self) -> dict[str, str]:
