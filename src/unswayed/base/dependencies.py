@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import subprocess
 import sys
 import sysconfig
 import threading
@@ -47,35 +48,36 @@ class Dependencies(msgspec.Struct):
     """Names of files, folders, packages and variables, each with a hash of its content as it was.
 
     `written` are files that the code also writes, such as logs, which are not compared. `unseen` says what of its work
-    can't be recorded.
+    can't be recorded. If they are `closed`, there are no others: a file that is not named is a new one.
     """
 
     entries: dict[str, str] = {}
     written: list[str] = []
     unseen: list[str] = []
+    closed: bool = False
 
     def add(self, other: Dependencies) -> bool:
         """Takes in what another process, or a later look, has recorded; returns whether anything was new."""
-        before = len(self.entries), len(self.written), len(self.unseen)
+        before = len(self.entries), len(self.written), len(self.unseen), self.closed
         self.written = sorted({*self.written, *other.written})
         self.unseen = sorted({*self.unseen, *other.unseen})
         # The first content counts: answers rest on it.
         both = {**other.entries, **self.entries}
         self.entries = {name: content for name, content in both.items() if name not in set(self.written)}
-        return before != (len(self.entries), len(self.written), len(self.unseen))
+        self.closed = self.closed or other.closed
+        return before != (len(self.entries), len(self.written), len(self.unseen), self.closed)
 
-    def changes(self, others: Dependencies | None = None) -> list[str]:
-        """What is not as it was, such as `words.txt has changed`. Programs are compared with what `others` says."""
+    def changes(self, today: Dependencies | None = None) -> list[str]:
+        """What is not as it was, such as `words.txt has changed`. `today` is what is known of the same code by now."""
+        new = today.entries.keys() - self.entries.keys() - set(self.written) if today and today.closed else set()
         found = []
-        for name, was in self.entries.items():
-            now = current_content(name) if others is None or name not in others.entries else others.entries[name]
+        for name, was in [*self.entries.items(), *((name, _ABSENT) for name in sorted(new))]:
+            now = current_content(name)
             if now != was:
                 kind, _, what = name.partition(" ")
                 shown = {"package": f"the package {what}", "variable": f"the environment variable {what}"}
                 how = "is gone" if now == _ABSENT else "is new" if was == _ABSENT else "has changed"
-                if kind in ("folder", "program"):
-                    how = "has other files"
-                found.append(f"{shown.get(kind, what)} {how}")
+                found.append(f"{shown.get(kind, what)} {'has other files' if kind == 'folder' else how}")
         return found
 
     def current_id(self) -> str:
@@ -93,6 +95,8 @@ def current_content(name: str) -> str:
     kind, _, what = name.partition(" ")
     if kind == "file":
         return content_of_file(what)
+    if kind == "database":
+        return _content_of_database(what)
     if kind == "folder":
         return _content_of_folder(what)
     if kind == "package":
@@ -124,18 +128,36 @@ def content_of_file(name: str) -> str:
         return _ABSENT
 
 
+_HASH_FILES = """
+import hashlib, os, sys
+h = hashlib.sha256()
+for name in (sys.argv[1], sys.argv[1] + "-wal"):
+    if os.path.isfile(name):
+        with open(name, "rb") as file:
+            while piece := file.read(1 << 20): h.update(piece)
+print(h.hexdigest()[:32])
+"""
+
+
+def _content_of_database(name: str) -> str:
+    """The hash of a SQLite database and its log, taken in another process: to open and close the file in this one would
+    drop the locks of connections that it has."""
+    if not os.path.isfile(name):
+        return _ABSENT
+    command = [sys.executable, "-I", "-S", "-c", _HASH_FILES, os.path.abspath(name)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own interpreter
+    return done.stdout.strip() or _ABSENT
+
+
 def _content_of_folder(name: str) -> str:
     """The names in a folder, but for what Python and SQLite leave there themselves."""
     try:
         with os.scandir(name) as found:
-            names = sorted(e.name for _, e in zip(range(_MAX_NAMES), found, strict=False) if not _is_left_over(e.name))
+            names = sorted(entry.name for _, entry in zip(range(_MAX_NAMES), found, strict=False))
     except OSError:
         return _ABSENT
-    return content_id(names, 16)
-
-
-def _is_left_over(name: str) -> bool:
-    return name == "__pycache__" or name.endswith((".pyc", "-wal", "-shm", "-journal", ".log", ".tmp", "~", ".swp"))
+    left = ("__pycache__", ".pyc", "-wal", "-shm", "-journal", ".log", ".tmp", "~", ".swp")
+    return content_id([name for name in names if not name.endswith(left)], 16)
 
 
 @lru_cache(4096)
@@ -158,7 +180,7 @@ class _Heard:
     """Names that were heard, before their content is looked at."""
 
     def __init__(self) -> None:
-        self.files: dict[str, None] = {}
+        self.files: dict[str, bool] = {}  # is it a database?
         self.folders: dict[str, None] = {}
         self.variables: dict[str, str] = {}  # with the hash of their values
         self.packages: dict[str, None] = {}  # a file in each
@@ -205,7 +227,7 @@ class Recorder:
         modules, packages = _reachable(self.modules)
         found = _Heard()
         files = dict.fromkeys(file for name in modules if (file := _file_of(name)))
-        found.files.update({file: None for file in files if _origin(file) == "own"})
+        found.files.update({file: False for file in files if _origin(file) == "own"})
         found.packages.update(dict.fromkeys([*packages, *(file for file in files if _origin(file) == "installed")]))
         return [self.heard, found, *(_at_import[name] for name in modules if name in _at_import)]
 
@@ -218,11 +240,14 @@ class Recorder:
         unseen |= {
             f"files that {top} opens by itself" for _, top in filter(None, tops) if _OPENS_UNHEARD.fullmatch(top)
         }
-        files = [path for one in heard for path in list(one.files)] + _mapped_files()
+        files = dict.fromkeys(_mapped_files(), False)
+        for one in heard:
+            files.update(list(one.files.items()))
         entries: dict[str, str] = {}
-        for path in dict.fromkeys(files):
+        for path, is_database in files.items():
             if path and path not in written:
-                entries[f"file {shown_path(path)}"] = content_of_file(path)
+                name = f"{'database' if is_database else 'file'} {shown_path(path)}"
+                entries[name] = current_content(name)
         for path in dict.fromkeys(path for one in heard for path in list(one.folders)):
             if not any(os.path.dirname(file) == path for file in written):
                 entries[f"folder {shown_path(path)}"] = _content_of_folder(path)
@@ -389,8 +414,7 @@ def _hear(event: str, args: tuple[Any, ...]) -> None:
         elif event == "sqlite3.connect" and isinstance(args[0], (str, bytes, os.PathLike)):
             name = os.fsdecode(args[0]).removeprefix("file:").partition("?")[0]
             if name and name != ":memory:":
-                _heard_file(name, False)
-                _heard_file(f"{name}-wal", False)
+                _heard_file(name, False, database=True)
         elif event == "import":
             _at_import.setdefault(args[0], _Heard())
         elif event == "os.rename":
@@ -417,7 +441,7 @@ def _note_unseen(what: str) -> None:
         heard.unseen.add(what)
 
 
-def _heard_file(path: Any, writes: bool) -> None:
+def _heard_file(path: Any, writes: bool, database: bool = False) -> None:
     name = os.path.abspath(os.fsdecode(path))
     if name.startswith(_NO_CONTENT):
         return
@@ -435,7 +459,7 @@ def _heard_file(path: Any, writes: bool) -> None:
         elif origin == "installed":
             heard.packages.setdefault(name)
         else:
-            heard.files.setdefault(name)
+            heard.files[name] = heard.files.get(name) or database
 
 
 @lru_cache(65536)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import Interrupted, NothingEvaluated, SystemBroken, UsageError, option
 from unswayed.base.options import options_in_plan
 from unswayed.base.progress import Progress
@@ -205,7 +206,7 @@ class _Engine:
         wanted = canary_count(self.store.size, chosen, self.system.deterministic, self.margin)
         if self.purse.limit is not None:  # a check may ask each twice
             wanted = min(wanted, self.purse.requests(self.store.used(), CANARY_SHARE if chosen is None else 1.0) // 2)
-        if self.system.known_whole and self.revision.rests_on.whole and chosen is None:
+        if self.system.known_whole and self.revision.rests_on.whole and not chosen:
             wanted, self.store.known_whole = 0, True
         canaries = stored_canaries(self.order, self.system, self.store, wanted)
         batches = self.pending.batches()
@@ -241,6 +242,7 @@ class _Engine:
         return Run.in_memory(self.manifest, self.suite, self.place, session)
 
     def finish(self) -> None:
+        self.store.rests_on.add(self.revision, Dependencies(written=self.system.written()))
         self.store.commit()
         self.write_manifest(None)
         every = len(self.order.places)

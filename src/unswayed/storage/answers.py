@@ -102,6 +102,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
             told += " (none of them checked)"
         elif self.reused:
             told += f" ({self.checked:,} of them checked{self._hidden})"
+        if self.reused and self.unseen:
+            told += f"; not recorded: {'; '.join(self.unseen)}"
         return told + (f"; the answers from before are in {self.aside}" if self.aside else "")
 
     @property

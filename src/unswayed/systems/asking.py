@@ -217,7 +217,7 @@ def ask(
     sure = system.deterministic
     checked = _checked_servers[place] if sure is False else store.checked[system.stored_as]
     wanted = canary_count(store.reused, asker.asking.canary, sure) - checked if old else 0
-    if system.known_whole and revision.rests_on.whole and asker.asking.canary is None:
+    if system.known_whole and revision.rests_on.whole and not asker.asking.canary:
         wanted, store.known_whole = 0, True
     # Others each time: no number depends on which are checked.
     if chosen := random.SystemRandom().sample(old, min(max(wanted, 0), len(old))):
@@ -254,6 +254,7 @@ def ask(
             if failed_in_a_row >= asker.asking.give_up:
                 raise SystemBroken(f"{system.name} failed on {failed_in_a_row} items in a row: {output.error}")
     finally:
+        store.rests_on.add(revision, Dependencies(written=system.written()))
         # What was answered is committed however this ends, since some answers cost money.
         if due:
             store.commit()
@@ -266,8 +267,7 @@ def settle_revision(system: System, store: AnswerStore) -> Revision:
 
     So answers that rest on another content are never used for today's.
     """
-    found = system.rests_on()
-    system.revision = ""
+    found, system.revision = system.rests_on(), ""
     revision, changes = store.rests_on.revision(system.identity, found)
     if found is not None:
         store.rests_on.add(revision, found)

@@ -86,6 +86,10 @@ class System:
         their own, and, with `news`, if nothing was found since this was asked last."""
         return None if self.recorder is None else self.recorder.news() if news else self.recorder.record()
 
+    def written(self) -> list[str]:
+        """Of what it rests on, the files that it has written itself meanwhile, where nothing records that it does."""
+        return []
+
     @property
     def prompts(self) -> dict[str, str]:
         """Texts that are put around inputs, such as the template `prompt`: kept with a run, shown in its report."""
@@ -156,6 +160,9 @@ class SystemAround(System):
 
     def rests_on(self, news: bool = False) -> Dependencies | None:
         return self.system.rests_on(news)
+
+    def written(self) -> list[str]:
+        return self.system.written()
 
     @property
     def prompts(self) -> dict[str, str]:

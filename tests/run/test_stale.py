@@ -1,0 +1,268 @@
+"""What decides an answer, and is no part of the command or of its source: a change of it makes stored answers unusable.
+
+No answer is checked here (`canary` is 0), so that what these tests see is seen by content alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from unswayed.run.engine import run_system
+from unswayed.storage.suite import Suite
+
+UNCHECKED = {"run": {"asking": {"canary": 0}}}
+
+
+def write(file: str, text: str) -> None:
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    Path(file).write_text(text)
+
+
+# Holds a database open, so that what it writes stands in the log alone.
+HOLDER = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("PRAGMA journal_mode=WAL")
+db.execute("PRAGMA wal_autocheckpoint=0")
+db.execute("CREATE TABLE IF NOT EXISTS answers (answer TEXT)")
+for line in sys.stdin:
+    db.execute("DELETE FROM answers")
+    db.execute("INSERT INTO answers VALUES (?)", (line.strip(),))
+    db.commit()
+    print("done", flush=True)
+"""
+OPEN: list[subprocess.Popen[str]] = []
+
+
+def answer_in_log(place: str, answer: str) -> None:
+    if answer == "a":
+        command = [sys.executable, "-c", HOLDER, place]
+        OPEN.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+    writer = OPEN[-1]
+    assert writer.stdin is not None
+    assert writer.stdout is not None
+    writer.stdin.write(f"{answer}\n")
+    writer.stdin.flush()
+    assert writer.stdout.readline() == "done\n"
+
+
+# By name: how a function comes by its answer, and what makes that `a`, then `b`.
+FUNCTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "module": ("import importlib\nx = importlib.import_module('hel' + 'per')\ndef find(): return x.A\n",
+               lambda a: write("helper.py", f"A = '{a}'  # {'of the second edition' * (a == 'b')}\n")),
+    "late_module": ("def find():\n    import importlib\n    return importlib.import_module('la' + 'ter').A\n",
+                    lambda a: write("later.py", f"A = '{a}'  # {'of the second edition' * (a == 'b')}\n")),
+    "beside": ("from pathlib import Path\ndef find(): return (Path(__file__).parent / ('wor' + 'ds')).read_text()\n",
+               lambda a: write("words", a)),
+    "at_import": ("with open('im' + 'port.cfg') as f: A = f.read()\ndef find(): return A\n",
+                  lambda a: write("import.cfg", a)),
+    "dot_file": ("def find():\n    with open('.set' + 'tings') as f: return f.read()\n",
+                 lambda a: write(".settings", a)),
+    "resource": ("from importlib.resources import files\n"
+                 "def find(): return files('pack').joinpath('ta' + 'ble').read_text()\n",
+                 lambda a: (write("pack/__init__.py", ""), write("pack/table", a))),
+    "globbed": ("import glob\ndef find(): return 'ab'[len(glob.glob('parts/*')) - 1]\n",
+                lambda a: write(f"parts/{a}", "")),
+    "log_of_sqlite": ("import sqlite3\ndef find():\n    db = sqlite3.connect('answers' + '.db')\n"
+                      "    try: return db.execute('SELECT answer FROM answers').fetchone()[0]\n"
+                      "    finally: db.close()\n",
+                      lambda a: answer_in_log("answers.db", a)),
+    "path_module": ("import elsewhere_on_the_path as x\ndef find(): return x.A\n",
+                    lambda a: write("lib/elsewhere_on_the_path.py", f"A = '{a}'  # {'second' * (a == 'b')}\n")),
+    "new_variable": ("import os\ndef find(): return os.environ.get('STALE_' + 'NEW', 'a')\n",
+                     lambda a: os.environ.update({"STALE_NEW": "b"} if a == "b" else {})),
+    "variable": ("import os\ndef find(): return os.getenv('STALE_' + 'ANSWER')\n",
+                 lambda a: os.environ.update({"STALE_ANSWER": a})),
+    "appears": ("import os\ndef find():\n    try:\n        with open('over' + 'ride') as f: return f.read()\n"
+                "    except OSError: return 'a'\n",
+                lambda a: write("override", "b") if a == "b" else None),
+    "low_level": ("import os\ndef find():\n    f = os.open('lo' + 'w', os.O_RDONLY)\n"
+                  "    try: return os.read(f, 9).decode()\n    finally: os.close(f)\n",
+                  lambda a: write("low", a)),
+    "thread": ("from concurrent.futures import ThreadPoolExecutor\ndef read():\n"
+               "    with open('thr' + 'ead') as f: return f.read()\n"
+               "def find():\n    with ThreadPoolExecutor(1) as pool: return pool.submit(read).result()\n",
+               lambda a: write("thread", a)),
+    "run_path": ("import runpy\ndef find(): return runpy.run_path('scr' + 'ipt.txt')['A']\n",
+                 lambda a: write("script.txt", f"A = '{a}'")),
+    "mapped": ("import mmap\ndef find():\n    with open('ma' + 'p', 'rb') as f:\n"
+               "        with mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ) as m: return m[:1].decode()\n",
+               lambda a: write("map", a)),
+    "argument": ("import subprocess\ndef find():\n"
+                 "    return subprocess.run(['cat', 'named' + '.x'], capture_output=True, text=True).stdout\n",
+                 lambda a: write("named.x", a)),
+}  # fmt: skip
+PREDICT = "\ndef predict(batch):\n    with open('log', 'a') as f: f.write('x')\n    return [find()] * len(batch)\n"
+RUNS = """
+import json, sys, unswayed
+from unswayed.run.plan import Engine
+for kind in sys.argv[2:]:
+    plan = {"run": {"asking": {"canary": 0}}, "engine": Engine(workers=int(sys.argv[1]))}
+    run = unswayed.run_system("suite", f"by_{kind}:predict", f"runs/{kind}", plan=plan)
+    print(json.dumps([kind, run.session.asked, run.session.known, sorted({o.value for _, o in run})]), flush=True)
+"""
+
+
+@pytest.fixture
+def place(at_work: Path, make: Callable[..., Suite]) -> Iterator[Path]:
+    make(3)  # in the folder `suite`
+    yield at_work
+    while OPEN:
+        OPEN.pop().communicate()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_whatever_a_function_reads_is_part_of_it(place: Path, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = list(FUNCTIONS) if workers == 1 else ["beside", "globbed", "variable"]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([*sys.path, str(place / "lib")]))
+    for name in ("STALE_NEW", "STALE_ANSWER"):
+        monkeypatch.delenv(name, raising=False)
+
+    def asked() -> dict[str, list[object]]:
+        command = [sys.executable, "-c", RUNS, str(workers), *chosen]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return {kind: rest for kind, *rest in map(json.loads, done.stdout.splitlines())}
+
+    for name in chosen:
+        how, change = FUNCTIONS[name]
+        write(f"by_{name}.py", how + PREDICT)
+        change("a")
+    first = asked()
+    assert {kind: found[2] for kind, found in first.items()} == {kind: ["a"] for kind in chosen}
+    again = asked()  # nothing changed, though each has written to its log
+    assert {kind: found[0] for kind, found in again.items()} == dict.fromkeys(chosen, 0)
+    # All is known of them, so that none need be asked again, but of one that has another program read.
+    assert {kind for kind, found in again.items() if not found[1]} == {"argument"} & set(chosen)
+    for name in chosen:
+        FUNCTIONS[name][1]("b")
+    changed = asked()
+    assert {kind: found[2] for kind, found in changed.items()} == {kind: ["b"] for kind in chosen}
+    assert {kind: found[0] for kind, found in asked().items()} == dict.fromkeys(chosen, 0)
+
+
+LOOP = """
+import json, sys
+{how}
+for line in sys.stdin:
+    print(json.dumps({{"id": json.loads(line)["id"], "output": find()}}), flush=True)
+"""
+PYTHON = sys.executable
+
+
+FROM_ARGUMENT = "import importlib\nfind = importlib.import_module(sys.argv[1]).find"
+RESOURCE = "from importlib.resources import files\ndef find(): return files('pack').joinpath('t.txt').read_text()"
+SQLITE = """
+import sqlite3
+def find():
+    db = sqlite3.connect('answers.db')
+    return db.execute('SELECT answer FROM answers').fetchone()[0]
+"""
+JAVASCRIPT = """
+const x = require('./x');
+const lines = require('readline').createInterface({input: process.stdin});
+lines.on('line', line => console.log(JSON.stringify({id: JSON.parse(line).id, output: x})));
+"""
+
+
+def function(answer: str) -> str:
+    return f"def find(): return '{answer}'"
+
+
+# By name: the command; its sources, where those of Python say how it finds its answer; and what makes that `a` or `b`.
+PROGRAMS: dict[str, tuple[str, dict[str, str], Callable[[str], object]]] = {
+    "argument": (f"{PYTHON} a.py mod", {"a.py": FROM_ARGUMENT}, lambda a: write("mod/__init__.py", function(a))),
+    "helper_of_a_script_of_a_shell": (
+        "sh start.sh", {"start.sh": f"exec {PYTHON} inner/a.py", "inner/a.py": "from helper import find"},
+        lambda a: write("inner/helper.py", function(a)),
+    ),
+    "dash_m": (
+        f"{PYTHON} -m pack.main", {"pack/main.py": "from pack.x import find"},
+        lambda a: write("pack/x.py", function(a)),
+    ),
+    "dot_file": (
+        f"{PYTHON} a.py", {"a.py": "def find(): return open('.set' + 'tings').read()"},
+        lambda a: write(".settings", a),
+    ),
+    "import_module": (
+        f"{PYTHON} a.py", {"a.py": "import importlib\nfind = importlib.import_module('x' + 'y').find"},
+        lambda a: write("xy.py", function(a)),
+    ),
+    "beside": (
+        f"{PYTHON} a.py",
+        {"a.py": "from pathlib import Path\ndef find(): return (Path('dir') / 'file').read_text()"},
+        lambda a: write("dir/file", a),
+    ),
+    "resource": (
+        f"{PYTHON} a.py", {"a.py": RESOURCE}, lambda a: (write("pack/__init__.py", ""), write("pack/t.txt", a)),
+    ),
+    "globbed": (
+        f"{PYTHON} a.py", {"a.py": "import glob\ndef find(): return 'ab'[len(glob.glob('parts/*')) - 1]"},
+        lambda a: write(f"parts/{a}.x", ""),
+    ),
+    "log_of_sqlite": (f"{PYTHON} a.py", {"a.py": SQLITE}, lambda a: answer_in_log("answers.db", a)),
+    "path_module": (
+        f"{PYTHON} a.py", {"a.py": "from on_the_path import find"},
+        lambda a: write("lib/on_the_path.py", function(a)),
+    ),
+    "new_variable": (
+        f"{PYTHON} a.py", {"a.py": "import os\ndef find(): return os.environ.get('STALE_NEW', 'a')"},
+        lambda a: os.environ.update({"STALE_NEW": "b"} if a == "b" else {}),
+    ),
+    "node": ("node a.js", {"a.js": JAVASCRIPT}, lambda a: write("x.js", f"module.exports = '{a}';")),
+    "model": (
+        f"{PYTHON} run.py --model=weights/m.bin",
+        {"run.py": "def find(): return open(sys.argv[1].partition('=')[2]).read()"},
+        lambda a: write("weights/m.bin", a),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_whatever_stands_in_the_folders_of_a_program_is_part_of_it(
+    place: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command, sources, change = PROGRAMS[name]
+    if name == "node" and shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    monkeypatch.setenv("PYTHONPATH", str(place / "lib"))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.delenv("STALE_NEW", raising=False)
+    for file, text in sources.items():
+        write(file, LOOP.format(how=text) if file.endswith(".py") else text)
+    change("a")
+
+    def asked() -> tuple[int, set[object]]:
+        run = run_system("suite", f"cmd:{command}", "run", plan=UNCHECKED)
+        assert run.session is not None
+        return run.session.asked, {output.value for _, output in run}
+
+    every, answers = asked()
+    assert (every > 0, answers) == (True, {"a"})
+    write("server.log", "a line")
+    write("report.html", "a page")
+    assert asked() == (0, {"a"})
+    change("b")
+    assert asked() == (every, {"b"})
+    assert asked() == (0, {"b"})
+    monkeypatch.setenv("STALE_NEW", "")  # to be taken away at the end
+
+
+def test_a_file_that_the_program_writes_itself_does_not_count(place: Path) -> None:
+    how = "def find():\n    open('seen.json', 'a').write('x')\n    open('calls', 'a').write('x')\n    return 'a'"
+    write("a.py", LOOP.format(how=how))
+    command = f"cmd:{PYTHON} a.py"
+    first = run_system("suite", command, "run", plan=UNCHECKED).session
+    again = run_system("suite", command, "run", plan=UNCHECKED).session
+    assert first is not None
+    assert again is not None
+    assert (again.asked, again.reused) == (0, first.asked)
+    assert "outside its own folders" in again.sentence
