@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from commands import unswayed
 
 from unswayed.run.engine import run_system
 from unswayed.storage.suite import Suite
@@ -266,3 +267,146 @@ def test_a_file_that_the_program_writes_itself_does_not_count(place: Path) -> No
     assert again is not None
     assert (again.asked, again.reused) == (0, first.asked)
     assert "outside its own folders" in again.sentence
+
+
+OPERATOR = """
+import os
+from unswayed.base import Edit
+from unswayed.vary import Change, Operator
+
+class H(Operator):
+    languages = ("en",)
+    def change(self, text, rng):
+        with open("sounds.txt") as file:
+            word = file.read() + os.environ.get("STALE_WORD", "")
+        return Change((Edit(0, 0, word),), "EDITION")
+"""
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_suite_is_made_again_once_its_operator_reads_something_else(
+    tmp_path: Path, workers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("STALE_WORD", raising=False)
+    write("d.txt", "turn it off\nplay it\n")
+    write("sounds.txt", "um ")
+    write("ops.py", OPERATOR)
+
+    def vary() -> tuple[str, set[str]]:
+        done = unswayed(
+            "vary", "d.txt", "--with", "ops:H", "--lang", "en", "--workers", workers, "-o", "s/", check=True
+        )
+        return done.stderr, {v.inputs["text"].partition(" ")[0] + v.note for v in Suite("s")}
+
+    assert vary()[1] == {"umEDITION"}
+    assert "made again" not in vary()[0]
+    write("sounds.txt", "er ")
+    said, variants = vary()
+    assert "sounds.txt has changed since s was made: the variants are made again." in said
+    assert variants == {"erEDITION"}
+    write("ops.py", OPERATOR.replace("EDITION", "second"))
+    said, variants = vary()
+    assert "ops.py has changed since s was made" in said
+    assert variants == {"ersecond"}
+    monkeypatch.setenv("STALE_WORD", "x ")
+    said, variants = vary()
+    assert "the environment variable STALE_WORD is new since s was made" in said
+    assert "made again" not in vary()[0]
+
+
+def test_a_suite_under_a_run_is_not_made_again_behind_its_back(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_text('{"text": "turn it off", "label": "a"}\n{"text": "play it", "label": "b"}\n')
+    (tmp_path / "sounds.txt").write_text("um ")
+    (tmp_path / "ops.py").write_text(OPERATOR)
+    (tmp_path / "clf.py").write_text("def predict(batch): return ['a' for _ in batch]\n")
+    (tmp_path / "plan.toml").write_text(
+        '[data]\npath = "d.jsonl"\nlanguage = "en"\n[vary]\noperators = ["ops:H"]\n[run]\nsystem = "clf:predict"\n'
+    )
+    for more in ((), ("--fresh",)):
+        unswayed("run", "--plan", "plan.toml", *more, "-o", "r/", cwd=tmp_path, check=True)
+    (tmp_path / "sounds.txt").write_text("er ")
+    for more in ((), ("--fresh",)):
+        done = unswayed("run", "--plan", "plan.toml", *more, "-o", "r/", cwd=tmp_path)
+        assert done.returncode != 0
+        assert "sounds.txt has changed since r/suite was made, and r holds a run on it" in done.stderr
+
+
+SCORES = """
+from unswayed.score import MeanScorer
+
+def read(name):
+    with open(name) as file:
+        return file.read()
+
+class Table(MeanScorer):
+    name = "table"
+    def item(self, output, gold, task):
+        return float(read("weig" + "hts"))
+
+def same(answer, reference, inputs):
+    return read("ru" + "le") == "yes"
+
+def predict(batch):
+    return [inputs["text"] for inputs in batch]
+"""
+MEASURE = """
+import unswayed
+found = unswayed.measure_run("run", {"measure": {"scores": ["scores:Table"], "equivalent": "scores:same"}})
+print(found.clean.value, found.flip_rate.value)
+"""
+
+
+def test_scores_and_flips_are_made_again_once_a_table_changed(place: Path) -> None:
+    write("scores.py", SCORES)
+    write("weights", "0.5")
+    write("rule", "yes")
+    run_system("suite", "scores:predict", "run")
+    sys.modules.pop("scores")
+
+    def measured() -> list[float]:
+        done = subprocess.run([sys.executable, "-c", MEASURE], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return [float(word) for word in done.stdout.split()]
+
+    assert measured() == [0.5, 0.0]
+    assert measured() == [0.5, 0.0]
+    write("weights", "0.25")
+    assert measured() == [0.25, 0.0]
+    write("rule", "no")
+    assert measured() == [0.25, 1.0]
+    write("weights", "0.5")
+    write("rule", "yes")
+    assert measured() == [0.5, 0.0]
+
+
+def test_secrets_are_no_part_of_a_system(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("keyed.py", "import os\ndef predict(batch): return [os.environ['MY_API_KEY'][:1] for _ in batch]\n")
+    monkeypatch.setenv("MY_API_KEY", "a-first-secret")
+    run_system("suite", "keyed:predict", "run", plan=UNCHECKED)
+    assert "MY_API_KEY" not in Path("run/outputs.dependencies.json").read_text()
+    monkeypatch.setenv("MY_API_KEY", "another-secret")
+    again = run_system("suite", "keyed:predict", "run", plan=UNCHECKED).session
+    assert again is not None
+    assert again.asked == 0
+
+
+def test_a_scorer_that_asks_a_server_is_checked_by_scoring_a_few_again(place: Path) -> None:
+    write("asks.py", SCORES.replace('float(read("weig" + "hts"))', 'float(__import__("os").popen("cat we*").read())'))
+    write("weights", "0.5")
+    run_system("suite", "asks:predict", "run")
+    sys.modules.pop("asks")
+    measure = MEASURE.replace("scores:", "asks:")
+
+    def measured() -> tuple[str, str]:
+        done = subprocess.run([sys.executable, "-c", measure], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()[0], done.stderr
+
+    write("rule", "yes")
+    assert measured() == ("0.5", "")
+    assert measured() == ("0.5", "")
+    write("weights", "0.25")
+    value, said = measured()
+    assert value == "0.25"
+    assert "table scores otherwise than before" in said

@@ -203,7 +203,7 @@ class Recorder:
         self._reported = -1, -1  # how much was heard, and how many modules there were, at the last report
         # What a module read when it was imported before anybody listened is not known.
         missed = {m for m in self.modules if m not in _at_import and _origin(_file_of(m)) == "own" and m != "__main__"}
-        self.heard.unseen |= {f"what {name} read when it was imported, before unswayed was asked" for name in missed}
+        self.heard.unseen |= {f"files that {name} read before unswayed listened" for name in missed}
 
     def __enter__(self) -> Recorder:
         _stack().append(self)
