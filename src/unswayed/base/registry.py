@@ -17,8 +17,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any, Generic, TypeVar
 
-from unswayed.base.dependencies import listening
 from unswayed.base.errors import NameClash, UnknownName, UsageError, option
+from unswayed.base.recorder import listening
 
 T = TypeVar("T")
 

@@ -20,9 +20,10 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from unswayed.base.dependencies import Dependencies, recorder_of
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import UnswayedError
 from unswayed.base.ids import canonical, content_id, decode
+from unswayed.base.recorder import recorder_of
 from unswayed.base.registry import VERSION
 from unswayed.base.task import Task
 from unswayed.base.values import Json, Output

@@ -14,10 +14,11 @@ from typing import Any
 import msgspec
 
 from unswayed.base.chat import CHAT
-from unswayed.base.dependencies import Dependencies, recorder_of
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import NothingEvaluated, UsageError, option
 from unswayed.base.ids import content_id
 from unswayed.base.options import OperatorSpec, options_in_plan
+from unswayed.base.recorder import recorder_of
 from unswayed.base.secrets import masked_data
 from unswayed.base.task import task_named
 from unswayed.base.values import Variant

@@ -8,7 +8,8 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 import numpy as np
 
-from unswayed.base.dependencies import Dependencies, recorder_of
+from unswayed.base.dependencies import Dependencies
+from unswayed.base.recorder import recorder_of
 from unswayed.base.task import Task, task_named
 from unswayed.run.plan import Engine
 from unswayed.run.workers import Map, Work, mapped_on

@@ -110,8 +110,9 @@ class VaryingWork(Work):
 
     def do(self, block: Sequence[Example] | Lines) -> Made | bytes:
         variants, none = self._varier.block(_decode(block.lines) if isinstance(block, Lines) else block)
-        variants = list(pieces_of(variants)) if self._job.encoded else list(variants)
-        made = variants, none, self._varier.rests_on()
+        made: Made = (
+            list(pieces_of(variants)) if self._job.encoded else list(variants), none, self._varier.rests_on(),
+        )  # fmt: skip
         return pickle.dumps(made, pickle.HIGHEST_PROTOCOL) if self._job.packed else made
 
 

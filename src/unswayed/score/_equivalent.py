@@ -19,9 +19,10 @@ import msgspec
 from rapidfuzz.distance import LCSseq
 
 from unswayed.base.chat import standard
-from unswayed.base.dependencies import Dependencies, recorder_of
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import UnknownName, UsageError, option
 from unswayed.base.ids import canonical, content_id, decode, file_hash
+from unswayed.base.recorder import recorder_of
 from unswayed.base.registry import import_reference
 from unswayed.base.values import Inputs, Json
 from unswayed.storage.answers import AnswerStore

@@ -15,10 +15,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from unswayed.base.dependencies import recorder_of
 from unswayed.base.errors import UsageError
 from unswayed.base.ids import canonical
 from unswayed.base.language import by_script
+from unswayed.base.recorder import recorder_of
 from unswayed.base.task import Task
 from unswayed.base.task.qa import normal_answer
 from unswayed.base.task.translate import references_of

@@ -27,7 +27,7 @@ class Revision(msgspec.Struct):
     rests_on: Dependencies
 
 
-class _File(msgspec.Struct):
+class _Sidecar(msgspec.Struct):
     format: int
     kept: list[Revision]
 
@@ -41,7 +41,7 @@ class RestsOn:
         if self._file is not None:
             # Without the file, or with a damaged one, stored answers are those of a system that nothing is known of.
             with suppress(OSError, UnswayedError, msgspec.MsgspecError):
-                found = decode(read_bounded(self._file), _File)
+                found = decode(read_bounded(self._file), _Sidecar)
                 self._kept = found.kept if found.format == _FORMAT else []
 
     def revision(self, identity: str, now: Dependencies | None) -> tuple[Revision, list[str]]:
@@ -70,5 +70,5 @@ class RestsOn:
             return
         self._kept = [*(kept for kept in self._kept if kept is not revision), revision][-_MAX_KEPT:]
         if self._file is not None and os.access(self._file.parent, os.W_OK):
-            content = msgspec.json.encode(_File(_FORMAT, self._kept))
+            content = msgspec.json.encode(_Sidecar(_FORMAT, self._kept))
             write_inside(self._file, msgspec.json.format(content, indent=1) + b"\n")

@@ -18,10 +18,10 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 from typing import Any
 
 from unswayed.base.chat import CHAT, as_sent
-from unswayed.base.dependencies import Recorder, recorder_of
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.ids import content_id, file_hash
 from unswayed.base.own_code import is_installed_code
+from unswayed.base.recorder import Recorder, recorder_of
 from unswayed.base.values import Inputs, Json
 from unswayed.systems.device import home
 from unswayed.systems.system import Failed, System, plain_each

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from unswayed.base.dependencies import Dependencies, content_of_file, current_content, shown_path
+from unswayed.base.dependencies import Dependencies, content_of_file, current_content, is_recorded_variable, shown_path
 
 SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".sh", ".bash", ".r", ".R", ".jl", ".lua", ".php")
 _MODELS = re.compile(
@@ -35,7 +35,6 @@ _VARIABLE = re.compile(
     r"""(?:environ(?:\.get\(|\[)|getenv\(|ENV(?:\[|\.fetch\()|\$ENV\{)\s*["']?(\w+)|process\.env\.(\w+)"""
     r"""|process\.env\[["'](\w+)|\$\{?([A-Z][A-Z0-9_]+)"""
 )
-_KEPT_SECRET = re.compile(r".*(?:KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH)", re.I)
 _USUAL = {
     "PATH",
     "HOME",
@@ -95,7 +94,7 @@ def program_dependencies(command: Sequence[str], apart: Sequence[Path] = ()) -> 
             entries[f"file {shown_path(str(log))}"] = content_of_file(str(log))
     variables = {name for found in _VARIABLE.findall(text) for name in found if name}
     for name in sorted(variables - _USUAL):
-        if not _KEPT_SECRET.match(name):
+        if is_recorded_variable(name):
             entries[f"variable {name}"] = current_content(f"variable {name}")
     return Dependencies(entries, [], unseen, closed=True)
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from unswayed.base.dependencies import Dependencies, Recorder, recorder_of
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import UsageError, option
+from unswayed.base.recorder import Recorder, recorder_of
 from unswayed.base.values import Failed, Inputs, Json
 
 if TYPE_CHECKING:

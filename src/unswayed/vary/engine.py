@@ -11,12 +11,13 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from unswayed.base.dependencies import Dependencies, recorder_of
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.edits import LabelsLost, apply, apply_each
 from unswayed.base.errors import CannotKeepLabels, UnknownName, UsageError, option
 from unswayed.base.gc_pause import collecting_later
 from unswayed.base.language import UNSURE, knows, require_language
 from unswayed.base.options import OperatorSpec
+from unswayed.base.recorder import recorder_of
 from unswayed.base.secrets import masked_data
 from unswayed.base.seeds import Seeds
 from unswayed.base.task import task_named
