@@ -315,6 +315,33 @@ def test_a_suite_is_made_again_once_its_operator_reads_something_else(
     assert "made again" not in vary()[0]
 
 
+def test_a_hard_set_is_selected_again_once_its_selector_reads_something_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("d.jsonl", '{"text": "turn it off", "label": "a"}\n{"text": "play it", "label": "b"}\n')
+    write("hard.py", "def predict(batch):\n    with open('ans' + 'wer') as f: return [f.read()] * len(batch)\n")
+    write("answer", "a")
+    line = [
+        "vary",
+        "d.jsonl",
+        "--with",
+        "spoken/filler_end",
+        "--set",
+        "hard",
+        "--selector",
+        "hard:predict",
+        "--lang",
+        "en",
+        "-o",
+        "s/",
+    ]
+    assert "again" not in unswayed(*line, check=True).stderr
+    assert "again" not in unswayed(*line, check=True).stderr
+    write("answer", "b")
+    assert "answer has changed since s was made: the variants are made again." in unswayed(*line, check=True).stderr
+
+
 def test_a_suite_under_a_run_is_not_made_again_behind_its_back(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_text('{"text": "turn it off", "label": "a"}\n{"text": "play it", "label": "b"}\n')
     (tmp_path / "sounds.txt").write_text("um ")

@@ -166,7 +166,7 @@ def _run(
             os.chdir(here)  # wherever a system went meanwhile
         session = store.reuse_summary()
     run = engine.open_run(session)
-    run.estimate = engine.estimate
+    run.estimate, run.rests_on = engine.estimate, engine.revision.rests_on
     return run
 
 

@@ -133,7 +133,6 @@ def suite_of(
                 rivals = None
             if rivals is None:
                 rivals = _write(place, candidates, source, variation, plan.engine_in_use)
-            manifest = msgspec.structs.replace(manifest, rests_on=rivals.manifest.rests_on)
             suite = write_hard_set(to, manifest, rivals, hard_for, work and work / "run", plan, overwrite)
             if work is not None:
                 shutil.rmtree(work, ignore_errors=True)
@@ -150,7 +149,7 @@ def _changes(made: Manifest) -> list[str]:
         return made.rests_on.changes()
     names = [str(operator["name"]) for operator in made.operators]
     unknown = [name for name in names if recorder_of(operators.get(name)) is not None]
-    return [f"what {name} reads may have changed" for name in unknown]
+    return [f"what {name} reads may have changed" for name in unknown]  # a suite of an earlier version
 
 
 def variants_of(plan: Plan, unchanged: Counter[str], left_out: list[str] | None = None) -> Iterator[Variant]:

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import StoredFileError, UsageError, option
 from unswayed.base.ids import decode
 from unswayed.base.text import data_frame, html_table
@@ -101,6 +102,7 @@ class Run:
     path: Path | None  # its folder; None in memory
     place: Place  # the folder, or what it has in memory for one
     estimate: CostEstimate | None = None  # what it would cost, where that was told when it was made
+    rests_on: Dependencies | None = None  # what its answers rest on beside the identity, where it was just made
     _plan: dict[str, dict[str, Json]] | None = None  # in memory
 
     def __init__(self, path: str | Path, session: Asked | None = None) -> None:

@@ -350,10 +350,10 @@ def changed_texts(before: Inputs, after: Inputs) -> tuple[str, str]:
 def write_suite(
     path: str | Path | None, manifest: Manifest, examples: Callable[[], Iterable[Example]],
     variants: Callable[[], Iterable[Variant]], overwrite: bool = False, unchanged: dict[str, int] | None = None,
-    ties: Callable[[], int] | None = None,
+    ties: Callable[[], int] | None = None, rests_on: Dependencies | None = None,
 ) -> Suite:  # fmt: skip
     """Writes a suite; rows must be in the examples' order. An existing one is replaced only on request."""
-    return write_pieces(path, manifest, examples, lambda: pieces_of(variants()), overwrite, unchanged, ties)
+    return write_pieces(path, manifest, examples, lambda: pieces_of(variants()), overwrite, unchanged, ties, rests_on)
 
 
 def write_pieces(
