@@ -322,7 +322,8 @@ def test_a_hard_set_is_selected_again_once_its_selector_reads_something_else(
     write("d.jsonl", '{"text": "turn it off", "label": "a"}\n{"text": "play it", "label": "b"}\n')
     write("hard.py", "def predict(batch):\n    with open('ans' + 'wer') as f: return [f.read()] * len(batch)\n")
     write("answer", "a")
-    line = [
+    line = ("vary", "d.jsonl", "--with", "spoken/filler_end", "--lang", "en", "-o", "s/")
+    line = (*line, "--set", "hard", "--selector", "hard:predict")
         "vary",
         "d.jsonl",
         "--with",
