@@ -324,19 +324,6 @@ def test_a_hard_set_is_selected_again_once_its_selector_reads_something_else(
     write("answer", "a")
     line = ("vary", "d.jsonl", "--with", "spoken/filler_end", "--lang", "en", "-o", "s/")
     line = (*line, "--set", "hard", "--selector", "hard:predict")
-        "vary",
-        "d.jsonl",
-        "--with",
-        "spoken/filler_end",
-        "--set",
-        "hard",
-        "--selector",
-        "hard:predict",
-        "--lang",
-        "en",
-        "-o",
-        "s/",
-    ]
     assert "again" not in unswayed(*line, check=True).stderr
     assert "again" not in unswayed(*line, check=True).stderr
     write("answer", "b")
