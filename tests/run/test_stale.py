@@ -395,6 +395,42 @@ def test_scores_and_flips_are_made_again_once_a_table_changed(place: Path) -> No
     assert measured() == [0.5, 0.0]
 
 
+HOLDS = """
+import unswayed
+from pathlib import Path
+def answers():
+    run = unswayed.run_system("suite", "loaded:predict", "run", plan={"run": {"asking": {"canary": 0}}})
+    return sorted({o.value for _, o in run}), run.session.asked
+print(*answers())
+Path("mod" + "el").write_text("b")
+print(*answers())  # the module has still loaded the old one
+"""
+
+
+def test_what_was_loaded_counts_and_not_what_the_file_has_become(place: Path) -> None:
+    write("loaded.py", "with open('mod' + 'el') as f: A = f.read()\ndef predict(batch): return [A] * len(batch)\n")
+    write("model", "a")
+    done = subprocess.run([sys.executable, "-c", HOLDS], capture_output=True, text=True)
+    assert done.stdout.split("\n")[:2] == ["['a'] 9", "['a'] 9"], done.stderr
+    again = subprocess.run([sys.executable, "-c", HOLDS], capture_output=True, text=True)
+    assert again.stdout.split("\n")[:2] == ["['b'] 9", "['b'] 0"], again.stderr
+
+
+def test_temporary_files_do_not_count(place: Path) -> None:
+    write(
+        "temporary.py",
+        """
+import os, pathlib, subprocess, tempfile
+def predict(batch):
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["touch", f"{folder}/x"], check=True)
+        return [str(len(os.listdir(folder))) + pathlib.Path(folder, "x").read_text() for _ in batch]
+""",
+    )
+    sessions = [run_system("suite", "temporary:predict", "run", plan=UNCHECKED).session for _ in range(2)]
+    assert [session and session.asked for session in sessions] == [9, 0]
+
+
 def test_secrets_are_no_part_of_a_system(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write("keyed.py", "import os\ndef predict(batch): return [os.environ['MY_API_KEY'][:1] for _ in batch]\n")
     monkeypatch.setenv("MY_API_KEY", "a-first-secret")

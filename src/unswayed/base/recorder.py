@@ -110,13 +110,20 @@ class Recorder:
         files = dict.fromkeys(_mapped_files(), False)
         for one in heard:
             files.update(list(one.files.items()))
+
+        def made_here(path: str) -> bool:
+            """Did the code write the file, or make the folder that it is in?"""
+            return path in written or any(str(folder) in written for folder in Path(path).parents)
+
         entries: dict[str, str] = {}
         for path, is_database in files.items():
-            if path and path not in written:
+            if path and not made_here(path):
                 name = f"{'database' if is_database else 'file'} {shown_path(path)}"
-                entries[name] = current_content(name)
+                # As it was when the code read it last: a file may be another one by now, and what was loaded is not.
+                entries[name] = _as_read[path] = _as_read.get(path) or current_content(name)
         for path in dict.fromkeys(path for one in heard for path in list(one.folders)):
-            entries[f"folder {shown_path(path)}"] = current_content(f"folder {shown_path(path)}", names)
+            if not made_here(path):
+                entries[f"folder {shown_path(path)}"] = current_content(f"folder {shown_path(path)}", names)
         for name, value in {n: v for one in heard for n, v in list(one.variables.items())}.items():
             if name not in _set_variables:
                 entries[f"variable {name}"] = value
@@ -167,6 +174,7 @@ def listening() -> Iterator[None]:
 
 
 _at_import: dict[str, _Heard] = {}  # by module
+_as_read: dict[str, str] = {}  # the content of files that were read, by path
 _set_variables: set[str] = set()  # by the user's code itself
 _lock = threading.Lock()
 _listeners = 0
@@ -280,6 +288,9 @@ def _hear(event: str, args: tuple[Any, ...]) -> None:
                 _heard_file(name, False, database=True)
         elif event == "import":
             _at_import.setdefault(args[0], _Heard())
+        elif event == "os.mkdir":
+            if not os.path.exists(args[0]):  # what stands in a new folder, its maker put there
+                _heard_file(args[0], True)
         elif event == "os.rename":
             _heard_file(args[1], True)
         elif event == "os.putenv":
@@ -316,6 +327,7 @@ def _heard_file(path: Any, writes: bool, database: bool = False) -> None:
     origin = _origin(name)
     if origin in ("python", "ours"):
         return
+    _as_read.pop(name, None)
     for heard in _hearing(sys._getframe(2)):
         if writes:
             heard.written.add(name)

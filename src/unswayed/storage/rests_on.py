@@ -58,7 +58,9 @@ class RestsOn:
                 self._kept.append(kept)
                 return kept, []
             changes = changes or found
-        id = "" if not known else content_id([known[-1].rests_on.current_id(), now and now.entries])
+        # No two revisions have one id, also where the same content comes again and a record of it was incomplete.
+        every = [kept.id for kept in known]
+        id = "" if not known else content_id([known[-1].rests_on.current_id(), now and now.entries, every])
         # Files that a system is known to write are no part of any of its revisions.
         written = Dependencies({}, sorted({name for kept in known for name in kept.rests_on.written}))
         return Revision(identity, id, written), changes
