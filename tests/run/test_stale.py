@@ -17,6 +17,7 @@ import pytest
 from commands import unswayed
 
 from unswayed.run.engine import run_system
+from unswayed.storage.answers import Asked
 from unswayed.storage.suite import Suite
 
 UNCHECKED = {"run": {"asking": {"canary": 0}}}
@@ -461,3 +462,20 @@ def test_a_scorer_that_asks_a_server_is_checked_by_scoring_a_few_again(place: Pa
     value, said = measured()
     assert value == "0.25"
     assert "table scores otherwise than before" in said
+
+
+def test_answers_without_a_record_of_ones_own_are_checked(place: Path) -> None:
+    write("plain.py", "def predict(batch): return ['a'] * len(batch)\n")
+
+    def session() -> Asked:
+        found = run_system("suite", "plain:predict", "run").session
+        assert found is not None
+        return found
+
+    record = Path("run/outputs.dependencies.json")
+    session()
+    assert (session().known, session().checked) == (True, 0)
+    record.write_text(record.read_text().replace('"seal": "', '"seal": "0'))  # of somebody else
+    assert (session().known, session().checked) == (False, 8)
+    record.unlink()  # of an earlier version
+    assert (session().known, session().checked) == (False, 8)

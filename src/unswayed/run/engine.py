@@ -206,7 +206,8 @@ class _Engine:
         wanted = canary_count(self.store.size, chosen, self.system.deterministic, self.margin)
         if self.purse.limit is not None:  # a check may ask each twice
             wanted = min(wanted, self.purse.requests(self.store.used(), CANARY_SHARE if chosen is None else 1.0) // 2)
-        if self.system.known_whole and self.revision.rests_on.whole and not chosen:
+        recorded = self.revision.rests_on.whole and self.store.rests_on.is_sealed(self.revision)
+        if self.system.known_whole and recorded and not chosen:
             wanted, self.store.known_whole = 0, True
         canaries = stored_canaries(self.order, self.system, self.store, wanted)
         batches = self.pending.batches()

@@ -12,7 +12,7 @@ from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import UnswayedError
 from unswayed.base.ids import content_id, decode
 from unswayed.storage.files import write_inside
-from unswayed.storage.untrusted_files import read_bounded
+from unswayed.storage.untrusted_files import own_key, read_bounded
 
 SUFFIX = ".dependencies.json"  # in place of the store's own
 _FORMAT = 1
@@ -25,6 +25,7 @@ class Revision(msgspec.Struct):
     identity: str
     id: str
     rests_on: Dependencies
+    seal: str = ""  # of this user, on a record that began with the first answer: without it, answers are checked
 
 
 class _Sidecar(msgspec.Struct):
@@ -64,6 +65,17 @@ class RestsOn:
         # Files that a system is known to write are no part of any of its revisions.
         written = Dependencies({}, sorted({name for kept in known for name in kept.rests_on.written}))
         return Revision(identity, id, written), changes
+
+    def is_sealed(self, revision: Revision) -> bool:
+        """Was it all recorded from the first answer on, by this user? Somebody else could have made it up."""
+        key = own_key()
+        return key is not None and revision.seal == content_id([key.hex(), revision.identity, revision.id], 16)
+
+    def seal(self, revision: Revision) -> None:
+        """Says of a revision without answers that its record begins now."""
+        key = own_key()
+        if key is not None and revision not in self._kept:
+            revision.seal = content_id([key.hex(), revision.identity, revision.id], 16)
 
     def add(self, revision: Revision, found: Dependencies) -> None:
         """Notes what else a revision rests on; on disk before the answers are that rest on it."""

@@ -217,7 +217,12 @@ def ask(
     sure = system.deterministic
     checked = _checked_servers[place] if sure is False else store.checked[system.stored_as]
     wanted = canary_count(store.reused, asker.asking.canary, sure) - checked if old else 0
-    if system.known_whole and revision.rests_on.whole and not asker.asking.canary:
+    if (
+        system.known_whole
+        and revision.rests_on.whole
+        and store.rests_on.is_sealed(revision)
+        and not asker.asking.canary
+    ):
         wanted, store.known_whole = 0, True
     # Others each time: no number depends on which are checked.
     if chosen := random.SystemRandom().sample(old, min(max(wanted, 0), len(old))):
@@ -269,9 +274,11 @@ def settle_revision(system: System, store: AnswerStore) -> Revision:
     """
     found, system.revision = system.rests_on(), ""
     revision, changes = store.rests_on.revision(system.identity, found)
+    system.revision = revision.id
+    if all(session.identity != system.stored_as for session in store.sessions().values()):
+        store.rests_on.seal(revision)
     if found is not None:
         store.rests_on.add(revision, found)
-    system.revision = revision.id
     store.unseen |= set(revision.rests_on.unseen)
     if changes:
         more = f", and {len(changes) - _SHOWN_CHANGES} more" if len(changes) > _SHOWN_CHANGES else ""
