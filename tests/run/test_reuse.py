@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from datetime import date
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ import unswayed
 from unswayed.base.errors import StaleAnswers, SystemBroken, UsageError
 from unswayed.base.values import Failed, Inputs, Output
 from unswayed.run.engine import run_system
-from unswayed.run.plan import Engine
+from unswayed.run.plan import ComparePlan, Engine, GatePlan, Plan
 from unswayed.run.record import Run
-from unswayed.storage.answers import AnswerStore
+from unswayed.storage.answers import AnswerStore, Asked, hidden_share
 from unswayed.storage.suite import Suite
 from unswayed.systems.asking import Asking, Canary, ask, canary_count, check_canaries, same_answer
 from unswayed.systems.system import System
@@ -49,9 +50,45 @@ class Answers(System):
 
 
 def test_how_many_are_asked_again() -> None:
-    assert [canary_count(n, None, None) for n in (0, 3, 8, 100, 1000, 5000, 10**6)] == [0, 3, 8, 8, 10, 50, 200]
+    assert [canary_count(n, None, None) for n in (0, 3, 8, 100, 400, 960, 10**6)] == [0, 3, 8, 8, 20, 32, 32]
     assert [canary_count(5000, n, None) for n in (0, 1, 300)] == [0, 1, 300]
     assert canary_count(100, None, False) == 32
+    # With gates: so many that a change of half the margin is among them at 95%, and no more than a twentieth.
+    wanted = [canary_count(10**6, None, None, margin) for margin in (0.2, 0.02, 0.01)]
+    assert wanted == [32, 299, 598]
+    assert [0.95 <= 1 - (1 - m / 2) ** n < 0.951 for m, n in zip((0.02, 0.01), wanted[1:], strict=True)] == [True, True]
+    assert canary_count(4000, None, None, 0.02) == 200
+    plan = Plan(gate=GatePlan(max_drop={"all": 0.05}), compare=ComparePlan(fail_if_worse={"worst": 0.03}))
+    assert (plan.margin, Plan().margin, Plan(gate=GatePlan(fail_under={"worst": 0.8})).margin) == (0.03, None, 0.02)
+
+
+# With ten of 960, the same ones each time, 18, 14 and 5 of 20 models with 2, 5 and 10% of changed answers passed.
+@pytest.mark.parametrize(("stored", "share", "most"), [(960, 0.05, 5), (960, 0.1, 1), (9600, 0.01, 3), (9600, 0.02, 1)])
+def test_how_many_changed_models_are_accepted(stored: int, share: float, most: int) -> None:
+    rng, accepted = random.Random(7), 0
+    for _ in range(20):
+        changed = set(rng.sample(range(stored), int(stored * share)))
+        accepted += changed.isdisjoint(rng.sample(range(stored), canary_count(stored, None, None, 0.02)))
+    assert accepted <= most
+
+
+def test_other_answers_are_checked_each_time(make: Make, tmp_path: Path) -> None:
+    suite, checked = make(100), set[str]()
+    run_system(suite, Answers(), tmp_path / "run")
+    for _ in range(3):
+        system = Answers()
+        run_system(suite, system, tmp_path / "run")
+        checked.update(system.asked)
+    assert len(checked) > len(system.asked)
+
+
+@pytest.mark.parametrize("checked", [8, 32, 299])
+def test_how_large_a_change_could_go_unseen_is_said(checked: int) -> None:
+    share = hidden_share(checked, 10_000)
+    assert (1 - share) ** checked == pytest.approx(0.05)
+    said = Asked(reused=10_000, reused_from=(TODAY, TODAY), checked=checked).sentence
+    assert f"({checked} of them checked; a change of up to {ceil(100 * share)}% could go unseen)" in said
+    assert hidden_share(8, 8) == 0
 
 
 def test_what_was_asked_and_reused_is_said_with_the_day(make: Make, tmp_path: Path) -> None:
@@ -65,7 +102,9 @@ def test_what_was_asked_and_reused_is_said_with_the_day(make: Make, tmp_path: Pa
     assert again is not None
     assert (again.asked, again.reused) == (0, first.session.asked)
     assert (again.reused_from, again.checked) == ((TODAY, TODAY), 8)
-    assert again.sentence == f"asked 0, reused {again.reused} answered {TODAY} (8 of them checked)"
+    hidden = "(8 of them checked; a change of up to 32% could go unseen)"
+    assert again.sentence.startswith(f"asked 0, reused {again.reused} answered {TODAY} {hidden}")
+    assert "; not recorded: " in again.sentence
     assert len(system.asked) == len(set(system.asked)) == 8
     assert unswayed.measure_run(Run(tmp_path / "run")).reused == 0
 
@@ -172,7 +211,8 @@ def test_a_metric_a_judge_or_a_recogniser_is_checked_too(tmp_path: Path) -> None
         for at in range(0, 30, 10):
             ask(same_as_before, texts[at : at + 10], store)
         assert len(same_as_before.asked) == 8
-        assert store.reuse_summary().sentence == f"asked 0, reused 30 answered {TODAY} (8 of them checked)"
+        told = f"asked 0, reused 30 answered {TODAY} (8 of them checked; a change of up to 32% could go unseen)"
+        assert store.reuse_summary().sentence.startswith(told)
     with AnswerStore.shared(tmp_path / "scores.sqlite") as store:
         with pytest.raises(StaleAnswers, match=r"scores\.sqlite.*was 0\.5, now it is 0\.25.*another name"):
             ask(Answers(lambda t: 0.25), texts[:5], store)
@@ -233,7 +273,7 @@ def test_a_model_file_behind_a_module_is_part_of_the_system(place: Path) -> None
     assert (figures["asked"], figures["reused"]) == (40, 0)
 
 
-def test_a_model_that_nothing_names_never_gives_the_old_numbers(place: Path) -> None:
+def test_a_model_that_only_the_environment_names_never_gives_the_old_numbers(place: Path) -> None:
     (place / "hidden.py").write_text(HIDDEN)
     (place / "model").write_text("lights music")
     gate, env = (*GATE, "hidden:predict"), {"MODEL": str(place / "model")}
@@ -241,16 +281,36 @@ def test_a_model_that_nothing_names_never_gives_the_old_numbers(place: Path) -> 
     assert "Asked 40, reused 0." in first.stderr
     again = commands.unswayed(*gate, cwd=place, env=env, check=True)
     assert json.loads(again.stdout) == json.loads(first.stdout) | {"asked": 0, "reused": 40}
-    assert f"Asked 0, reused 40 answered {TODAY} (8 of them checked)." in again.stderr
+    assert f"Asked 0, reused 40 answered {TODAY} (all that decides them is known and unchanged)." in again.stderr
     (place / "model").write_text("music lights")
-    unchecked = commands.unswayed(*gate, "--canary", "0", cwd=place, env=env, check=True)
+    changed = commands.unswayed(*gate, "--canary", "0", cwd=place, env=env)
+    assert changed.returncode == 1
+    assert json.loads(changed.stdout)["asked"] == 40
+    assert "model has changed: answers of hidden:predict from before are not reused." in changed.stderr
+
+
+def test_a_model_that_nothing_can_see_is_refused(place: Path) -> None:
+    # A program that another one starts: what it reads, only the answers show.
+    hidden = "import os, subprocess\n" + HIDDEN.replace(
+        'with open(os.environ["MODEL"]) as file:\n        first, second = file.read().split()',
+        'first, second = subprocess.run("cat *.words", shell=True, capture_output=True, text=True).stdout.split()',
+    )
+    (place / "hidden.py").write_text(hidden)
+    (place / "model.words").write_text("lights music")
+    gate = (*GATE, "hidden:predict")
+    commands.unswayed(*gate, cwd=place, check=True)
+    again = commands.unswayed(*gate, cwd=place, check=True)
+    assert "(8 of them checked; a change of up to 32% could go unseen)" in again.stderr
+    assert "not recorded: what programs that it starts read" in again.stderr
+    (place / "model.words").write_text("music lights")
+    unchecked = commands.unswayed(*gate, "--canary", "0", cwd=place, check=True)
     assert "(none of them checked)" in unchecked.stderr
-    changed = commands.unswayed(*gate, cwd=place, env=env)
+    changed = commands.unswayed(*gate, cwd=place)
     assert changed.returncode == 3
     assert changed.stdout == ""
     assert "run/outputs.sqlite: 8 of 8 stored answers" in changed.stderr
     assert "--fresh" in changed.stderr
-    fresh = commands.unswayed(*gate, "--fresh", cwd=place, env=env)
+    fresh = commands.unswayed(*gate, "--fresh", cwd=place)
     assert fresh.returncode == 1
     assert json.loads(fresh.stdout)["asked"] == 40
     assert f"outputs.{TODAY}.sqlite" in fresh.stderr

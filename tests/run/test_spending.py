@@ -255,3 +255,15 @@ def test_a_total_holds_what_it_is_of_in_19_of_20_samples() -> None:
         assert isinstance(found, Estimate)
         inside += (found.low or 0) <= 1000 * 1.1331 <= (found.high or 0)
     assert 0.92 <= inside / 400 <= 0.98
+
+
+def test_checks_of_stored_answers_are_paid_from_the_budget(place: Path, asked: ChatServer, tmp_path: Path) -> None:
+    line = f"run suite/ --system {asked.url} --model m -o {tmp_path / 'run'} --format json".split()
+    unswayed(*line, "--limit", "20", *PRICES, cwd=place, check=True)
+    first, requests = cost(asked), len(asked.asked)
+    budget = 1.5 * first
+    again = unswayed(*line, "--budget", f"{budget:.8f}", *PRICES, cwd=place, check=True)
+    assert json.loads(again.stdout)["validity"]["sample"]["why"] == "budget"
+    (checked,) = re.findall(r"\((\d+) of them checked; a change of up to \d+% could go unseen\)", again.stderr)
+    assert 0 < 2 * int(checked) <= 0.05 * budget / (first / requests)
+    assert cost(asked) <= budget

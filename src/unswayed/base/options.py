@@ -304,7 +304,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     retries: Annotated[Whole | None, doc("Retries for a failed item.", shown="2; URLs: 6")] = None
     canary: Annotated[
         Whole | None,
-        doc("Stored answers to check again before any is reused; 0: none.", metavar="N", shown="1%, 8 to 200"),
+        doc("Stored answers to check again before any is reused; 0: none.", metavar="N", shown="32; with gates, more"),
     ] = None
     backoff: Annotated[Positive, doc("Seconds before the first retry of an item; doubled each time.")] = 0.1
     give_up: Annotated[Count, doc("Items that fail in a row before the run stops.")] = 20

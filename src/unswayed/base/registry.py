@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeVar
 
 from unswayed.base.errors import MissingExtra, NameClash, UnknownName, UsageError, option
 from unswayed.base.project import DISTRIBUTION, extra_with
+from unswayed.base.recorder import listening
 
 T = TypeVar("T")
 
@@ -81,7 +82,9 @@ class Registry(Generic[T]):
                 cls = classes[0]
             elif source is not None:
                 try:
-                    cls = self._check_class(source.load(), source.value)
+                    with listening():
+                        loaded = source.load()
+                    cls = self._check_class(loaded, source.value)
                 except (ImportError, AttributeError) as error:
                     lacks = (getattr(error, "name", None) or "").partition(".")[0]
                     ours = source.dist is not None and source.dist.name == DISTRIBUTION
@@ -163,7 +166,8 @@ def import_reference(reference: str) -> object:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        found: object = importlib.import_module(module_name)
+        with listening():
+            found: object = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not (module_name + ".").startswith(error.name + "."):
             raise  # the module is there; something that it imports is not

@@ -35,7 +35,7 @@ from unswayed.measure.run_table import Bools, PairCodes
 from unswayed.measure.set_scores import rare_classes
 from unswayed.measure.spill import Spill
 from unswayed.measure.spread import PromptNotes, measure_spread
-from unswayed.measure.stored import KeptScores, decided_by, find, keep
+from unswayed.measure.stored import KeptScores, Revisions, decided_by, find, keep
 from unswayed.measure.stored_blocks import stored_blocks
 from unswayed.measure.table_reader import joined_outputs, read_table
 from unswayed.measure.validity import FILLS, Sanity, Validity, as_wrong
@@ -91,10 +91,13 @@ def measure_run(run: Runlike | str | Path, plan: PlanLike = None) -> Results:
         for scorer in divided:
             used += scorer.parts((example.gold for example in run.suite.examples()), run.suite.task)
         judged = cited(measured.agreement, comparing)
-        decided = decided_by(run, used, measured, comparing) if measured.stored else None
+        revisions = Revisions(run.path) if measured.stored and isinstance(run, Run) and run.path is not None else None
+        decided = decided_by(run, used, measured, comparing, revisions)
         results = find(run, decided) if decided is not None and isinstance(run, Run) else None
         if results is None:
             results = _measured(run, used, engine, comparing, measured)
+            if revisions is not None:
+                revisions.note()
             if decided is not None and isinstance(run, Run):
                 keep(run, decided, results)
     sanity_found = results.sanity if measured.sanity else []

@@ -8,6 +8,7 @@ that what somebody else measured, or made up, is measured again.
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -19,8 +20,10 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import UnswayedError
 from unswayed.base.ids import canonical, content_id, decode
+from unswayed.base.recorder import recorder_of
 from unswayed.base.registry import VERSION
 from unswayed.base.task import Task
 from unswayed.base.values import Json, Output
@@ -37,7 +40,9 @@ from unswayed.stats import Array
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.files import write_inside
 from unswayed.storage.keys import Keyer
+from unswayed.storage.rests_on import RestsOn, Revision
 from unswayed.storage.untrusted_files import own_key, read_bounded
+from unswayed.systems.asking import canary_count
 from unswayed.systems.callable import source_id
 
 RESULTS, SCORES = "results.json", "scores.sqlite"
@@ -76,15 +81,56 @@ class _File(msgspec.Struct, frozen=True):
     kept: list[_Measurement]
 
 
-def decided_by(run: object, used: Sequence[Scorer], plan: MeasurePlan, comparing: Comparing) -> Decided | None:
+class Revisions:
+    """Which revision of the user's own scorers and rules made the scores that are kept with a run.
+
+    A scorer whose table changed has another revision, under which nothing is kept yet.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._kept = RestsOn(folder / SCORES)
+        self._found: dict[str, tuple[Revision, Callable[[], Dependencies | None]]] = {}
+
+    def id(self, code: str, rests_on: Callable[[], Dependencies | None]) -> str:
+        """The code's id with its revision; `rests_on` gives what is known by now of what it reads."""
+        if code not in self._found:
+            now = rests_on()
+            if now is None:
+                return code
+            self._found[code] = self._kept.revision(code, now)[0], rests_on
+        revision = self._found[code][0]
+        return f"{code} {revision.id}" if revision.id else code
+
+    def of(self, scorer: Scorer, task: Task) -> str | None:
+        """The id of a scorer; None if its code is in no file."""
+        code, recorder = scorer_id(scorer, task), recorder_of(type(scorer))
+        return code if code is None or recorder is None else self.id(code, recorder.record)
+
+    def unseen(self, scorer: Scorer, task: Task) -> bool:
+        """Does the scorer do what can't be recorded, such as asking a server?"""
+        code = scorer_id(scorer, task)
+        return code in self._found and bool(self._found[code][0].rests_on.unseen)
+
+    def note(self) -> None:
+        """Notes what was read meanwhile."""
+        with suppress(UnswayedError):  # nothing can be written there, so that nothing is kept either
+            for revision, rests_on in self._found.values():
+                if (now := rests_on()) is not None:
+                    self._kept.add(revision, now)
+
+
+def decided_by(
+    run: object, used: Sequence[Scorer], plan: MeasurePlan, comparing: Comparing, revisions: Revisions | None
+) -> Decided | None:
     """What decides the results of a run in a folder; None if that can't be known, so that nothing is kept."""
-    if not isinstance(run, Run) or run.path is None or own_key() is None:
+    if not isinstance(run, Run) or revisions is None or own_key() is None:
         return None
-    codes = [scorer_id(scorer, run.suite.task) for scorer in used]
+    codes = [revisions.of(scorer, run.suite.task) for scorer in used]
     scores = [code for code in codes if code is not None]
     compared = comparing.decides
-    if len(scores) < len(codes) or compared is None:
+    if len(scores) < len(codes) or compared is None or any(revisions.unseen(one, run.suite.task) for one in used):
         return None
+    compared = revisions.id(compared, comparing.rests_on)
     others = msgspec.structs.replace(plan, scores=(), sanity=True, agreement=None)
     measured = msgspec.json.decode(msgspec.json.encode(others))
     del measured["groups"], measured["stored"]  # the others that were replaced change no number
@@ -175,7 +221,9 @@ class KeptScores:
     def __init__(self, runs: Iterable[object], engine: Engine | None = None) -> None:
         folders = dict.fromkeys(run.path for run in runs if isinstance(run, Run) and run.path is not None)
         self._engine, self._stack = engine or in_use(), ExitStack()
-        self._stores = [store for folder in folders if (store := _open(folder / SCORES)) is not None]
+        opened = {folder: _open(folder / SCORES) for folder in folders}
+        self._stores = [store for store in opened.values() if store is not None]
+        self._revisions = [Revisions(folder) for folder, store in opened.items() if store is not None]
 
     def __enter__(self) -> KeptScores:
         self._stats = self._stack.enter_context(scored_by(self._engine))
@@ -183,15 +231,17 @@ class KeptScores:
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()
+        for revisions in self._revisions:
+            revisions.note()
         for store in self._stores:
             with suppress(UnswayedError, sqlite3.Error):
                 store.close()
 
     def __call__(self, scorer: Scorer, pairs: Sequence[tuple[Json, Json]], task: Task) -> Array:
-        code = scorer_id(scorer, task) if scorer.apart and self._stores and len(pairs) else None
-        if code is None:
+        codes = [one.of(scorer, task) for one in self._revisions] if scorer.apart and len(pairs) else []
+        if not codes or codes[0] is None:
             return self._stats(scorer, pairs, task)
-        key = Keyer(f"{VERSION} {code}")
+        key = Keyer(f"{VERSION} {' '.join(dict.fromkeys(filter(None, codes)))}")
         keys = [_key(key, pair) for pair in pairs]
         known: dict[bytes, list[float]] = {}
         for store in self._stores:
@@ -203,6 +253,14 @@ class KeptScores:
                         known[k] = value[1:]
         if len({len(row) for row in known.values()}) > 1:  # not what this scorer wrote
             return self._stats(scorer, pairs, task)
+        if known and any(one.unseen(scorer, task) for one in self._revisions):
+            # What it does can't all be recorded, so a few scores are made again, others each time.
+            place = {k: i for i, k in enumerate(keys) if k in known}
+            chosen = random.SystemRandom().sample(list(place), canary_count(len(place), None, None))
+            again = self._stats(scorer, [pairs[place[k]] for k in chosen], task)
+            if not np.allclose(again, [known[k] for k in chosen], rtol=1e-4, atol=1e-5, equal_nan=True):
+                print(f"unswayed: {scorer.name} scores otherwise than before: all is scored again.", file=sys.stderr)
+                known = {}
         new = list({k: pair for k, pair in zip(keys, pairs, strict=True) if k not in known}.items())
         if new:
             rows = self._stats(scorer, [pair for _, pair in new], task)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from itertools import islice, takewhile
+import os
+from collections.abc import Callable
+from itertools import takewhile
 
 import msgspec
+import numpy as np
 
 from unswayed.base.errors import SystemBroken, UsageError, option
 from unswayed.base.options import Asking
 from unswayed.base.task import Task
 from unswayed.base.values import Inputs, Json, Output
-from unswayed.run.order import Order, seed_of
+from unswayed.run.order import Order
 from unswayed.run.plan import Engine
 from unswayed.run.workers import Pool, WorkerCrash, results_in_order
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.keys import Key, Keyer
 from unswayed.storage.suite import Manifest, Suite
-from unswayed.systems.asking import Asker, Canary, canary_count, canary_rank
+from unswayed.systems.asking import Answers, Asker, Canary
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
 from unswayed.systems.template import PROMPT
+
+_EXAMPLES_AT_ONCE = 64  # of which stored answers are looked up together
 
 
 class Answering(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,30 +91,34 @@ def require_prompt(suite: Suite, system: System) -> None:
         )
 
 
-def stored_canaries(suite: Suite, order: Order, system: System, store: AnswerStore, wanted: int | None) -> list[Canary]:
-    """The stored answers to ask again: one of each example, the first examples in the order of asking; then others."""
+def stored_canaries(order: Order, system: System, store: AnswerStore, wanted: int) -> list[Canary]:
+    """The stored answers to ask again, others each time: one of each example, of examples at random; then others."""
     sessions = store.sessions().values()
-    if wanted == 0 or not any(session.identity == system.identity for session in sessions):
+    if wanted == 0 or not any(session.identity == system.stored_as for session in sessions):
         return []
-    wanted = canary_count(store.size, wanted, system.deterministic)
-    key, seed = Keyer(system.identity), seed_of(suite)
-    found: dict[Key, Inputs] = {}
+    # The numbers of a run don't depend on which answers are checked, so this needs no seed.
+    key, rng = Keyer(system.stored_as), np.random.default_rng(list(os.urandom(16)))
+    places, found = rng.permutation(len(order.places)), dict[Key, Inputs]()
     for each in (1, wanted):
-        groups = order.groups()
-        while len(found) < wanted and (block := list(islice(groups, 2 * wanted))):
-            keyed = [dict(zip(key.each(group), group, strict=True)) for group in block]
+        for at in range(0, len(places), step := max(_EXAMPLES_AT_ONCE, 2 * wanted)):
+            if len(found) >= wanted:
+                break
+            groups = order.groups_at(np.sort(places[at : at + step]))
+            keyed = [dict(zip(key.each(group), group, strict=True)) for group in groups]
             answered = store.answered([k for requests in keyed for k in requests])
-            for requests in keyed:
-                known = [k for k in requests if k in answered and k not in found]
-                chosen = sorted(known, key=lambda k: canary_rank(seed, k))[: min(each, wanted - len(found))]
-                found |= {k: requests[k] for k in chosen}
+            for i in rng.permutation(len(keyed)).tolist():
+                known = [k for k in keyed[i] if k in answered and k not in found]
+                chosen = rng.permutation(len(known))[: min(each, wanted - len(found))].tolist()
+                found |= {known[c]: keyed[i][known[c]] for c in chosen}
         if not found:
             break
     stored = store.get(list(found))
     return [Canary(inputs, stored[k]) for k, inputs in found.items()]
 
 
-def ask_again(pool: Pool, size: int, give_up: int, store: AnswerStore, inputs: list[Inputs]) -> list[Output]:
+def ask_again(
+    pool: Pool, size: int, give_up: int, pay: Callable[[Answers], object], inputs: list[Inputs]
+) -> list[Output]:
     """An output for each, none of which is stored. Gives up where as many as that fail and none is answered."""
     outputs: list[Output] = []
     batches = (inputs[at : at + size] for at in range(0, len(inputs), size))
@@ -118,6 +127,6 @@ def ask_again(pool: Pool, size: int, give_up: int, store: AnswerStore, inputs: l
         if isinstance(result, WorkerCrash):
             outputs.extend([Output(None, f"the worker died: {result.reason}")] * len(batch))
         else:
-            store.use(result.used)
+            pay(result)
             outputs.extend(result.outputs)
     return outputs + [Output(error="not asked")] * (len(inputs) - len(outputs))

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import Interrupted, NothingEvaluated, SystemBroken, UsageError, option
 from unswayed.base.options import options_in_plan
 from unswayed.base.progress import Progress
@@ -30,7 +31,7 @@ from unswayed.run.answering import (
     stored_canaries,
 )
 from unswayed.run.order import Order, PendingRequests, RequestBatch, seed_of
-from unswayed.run.plan import Plan, PlanLike, SystemPlan, plan_of
+from unswayed.run.plan import Plan, PlanLike, plan_of
 from unswayed.run.record import PROMPT_FILE, Run, RunManifest, refuse_other
 from unswayed.run.spending import CostEstimate, Purse, Spending, checked_budget, judge_cost, sample_size, total
 from unswayed.run.workers import InProcessPool, Pool, WorkerCrash, open_pool
@@ -38,7 +39,7 @@ from unswayed.score import judge_used
 from unswayed.storage.answers import AnswerStore, Asked, MemoryStores, Place
 from unswayed.storage.files import as_path, write_inside
 from unswayed.storage.suite import Suite
-from unswayed.systems.asking import Answers, canary_count, check_canaries
+from unswayed.systems.asking import CANARY_SHARE, Answers, canary_count, check_canaries, settle_revision
 from unswayed.systems.device import elsewhere as device_elsewhere
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
@@ -106,7 +107,7 @@ def start_run(
             asker.worked = worked
             return InProcessPool(asker, system.concurrency)
 
-        return _run(suite, system, place, asked, until, spending, pool_here)
+        return _run(suite, system, place, plan, until, spending, pool_here)
     if system.reference is None:
         raise UsageError(
             f"{system.name or type(system).__name__} can't be opened in worker processes: it was made in this one. "
@@ -134,17 +135,17 @@ def start_run(
     def pool_elsewhere(worked: bool) -> Pool:
         return open_pool(engine, msgspec.structs.replace(answering, worked=worked), known.concurrency)
 
-    return _run(suite, known, place, asked, until, spending, pool_elsewhere)
+    return _run(suite, known, place, plan, until, spending, pool_elsewhere)
 
 
 def _run(
-    suite: Suite, system: System, place: Place, asked: SystemPlan, until: Until | None, spending: Spending,
+    suite: Suite, system: System, place: Place, plan: Plan, until: Until | None, spending: Spending,
     open_pool: Callable[[bool], Pool],
 ) -> Run:  # fmt: skip
     """Runs to the end. Whatever happens, what was answered and used up to then is kept; in memory, by the exception."""
     here = os.getcwd()
-    with AnswerStore.writer(place, asked.fresh) as store:
-        engine = _Engine(suite, system, store, place, asked, until, spending)
+    with AnswerStore.writer(place, plan.run.fresh) as store:
+        engine = _Engine(suite, system, store, place, plan, until, spending)
         try:
             with engine.progress:
                 engine.run(open_pool)
@@ -165,7 +166,7 @@ def _run(
             os.chdir(here)  # wherever a system went meanwhile
         session = store.reuse_summary()
     run = engine.open_run(session)
-    run.estimate = engine.estimate
+    run.estimate, run.rests_on = engine.estimate, engine.revision.rests_on
     return run
 
 
@@ -173,11 +174,13 @@ class _Engine:
     """What is still to be asked goes out to a pool; what comes back is stored."""
 
     def __init__(
-        self, suite: Suite, system: System, store: AnswerStore, place: Place, asked: SystemPlan, until: Until | None,
+        self, suite: Suite, system: System, store: AnswerStore, place: Place, plan: Plan, until: Until | None,
         spending: Spending,
     ) -> None:  # fmt: skip
         self.suite, self.system, self.store, self.place = suite, system, store, place
-        self.asked, self.until, self.spending = asked, until, spending
+        asked = self.asked = plan.run
+        self.until, self.spending = until, spending
+        self.revision, self.margin = settle_revision(system, store), plan.margin
         self.order = Order(suite, asked.limit)
         whole = len(self.order.places) == suite.manifest.examples
         # Also those that are the same.
@@ -196,14 +199,17 @@ class _Engine:
             repeats=asked.repeats, early=until is not None, sample=self.sample, size=self.size,
         )  # fmt: skip
         self.began = time.monotonic()
-        store.begin(system.identity)
+        store.begin(system.stored_as)
 
     def run(self, open_pool: Callable[[bool], Pool]) -> None:
-        wanted = self.asked.asking.canary
+        chosen = self.asked.asking.canary
+        wanted = canary_count(self.store.size, chosen, self.system.deterministic, self.margin)
         if self.purse.limit is not None:  # a check may ask each twice
-            checks = canary_count(self.store.size, wanted, self.system.deterministic)
-            wanted = min(checks, self.purse.requests(self.store.used()) // 2)
-        canaries = stored_canaries(self.suite, self.order, self.system, self.store, wanted)
+            wanted = min(wanted, self.purse.requests(self.store.used(), CANARY_SHARE if chosen is None else 1.0) // 2)
+        recorded = self.revision.rests_on.whole and self.store.rests_on.is_sealed(self.revision)
+        if self.system.known_whole and recorded and not chosen:
+            wanted, self.store.known_whole = 0, True
+        canaries = stored_canaries(self.order, self.system, self.store, wanted)
         batches = self.pending.batches()
         first = None if canaries else next(batches, None)
         if first is None and not canaries:
@@ -211,8 +217,8 @@ class _Engine:
         batches = batches if first is None else chain([first], batches)
         with open_pool(bool(canaries) or self.pending.answers) as pool:
             if canaries:  # raises where the system no longer gives the answers that are stored
-                self.store.checked[self.system.identity] += len(canaries)
-                ask = partial(ask_again, pool, self.size, self.asked.asking.give_up, self.store)
+                self.store.checked[self.system.stored_as] += len(canaries)
+                ask = partial(ask_again, pool, self.size, self.asked.asking.give_up, self.pay)
                 instead = f"To ask everything anew, use {option('fresh')}; the stored answers are then kept aside."
                 sure = self.system.deterministic
                 warning = check_canaries(self.system.name, canaries, ask, sure, str(self.store.file), instead)
@@ -237,6 +243,7 @@ class _Engine:
         return Run.in_memory(self.manifest, self.suite, self.place, session)
 
     def finish(self) -> None:
+        self.store.rests_on.add(self.revision, Dependencies(written=self.system.written()))
         self.store.commit()
         self.write_manifest(None)
         every = len(self.order.places)
@@ -327,7 +334,7 @@ class _Engine:
             suite=shown,
             suite_id=suite.id,
             system=self.asked.name or system.name,
-            identity=system.identity,
+            identity=system.stored_as,
             order=seed_of(suite),
             limit=self.asked.limit,
             asked=asked,
@@ -382,9 +389,16 @@ class _Engine:
                 self.pending.looks.popleft()
                 batches = iter(()) if self.look() else batches
 
-    def put(self, batch: RequestBatch, answers: Answers) -> None:
+    def pay(self, answers: Answers) -> None:
+        """Counts what answers took, and notes what they rest on."""
         self.store.use(answers.used)
         self.purse.pay(answers.used.get("cost", 0.0), answers.outputs, self.system.name)
+        if answers.rests_on is not None:
+            self.store.rests_on.add(self.revision, answers.rests_on)
+            self.store.unseen |= set(answers.rests_on.unseen)
+
+    def put(self, batch: RequestBatch, answers: Answers) -> None:
+        self.pay(answers)
         self.failed += len(_failures(answers))
         self.store.put_block(batch.keys, answers.outputs)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.seeds import Seeds
 from unswayed.base.values import Example, Output, Variant
@@ -58,9 +59,13 @@ def write_hard_set(
     the suite of those on which it did worst."""
     run = start_run(candidates, selector, place, Plan(run=SystemPlan(asking=plan.vary.asking), engine=plan.engine))
     unchanged, ties = candidates.manifest.unchanged, Counter[str]()
+    rests_on = Dependencies()
+    for found in (candidates.manifest.rests_on, run.rests_on):
+        if isinstance(found, Dependencies):
+            rests_on.add(found)
     suite = write_suite(
         to, manifest, candidates.examples, lambda: hardest(run, selector, plan.vary.seed, ties), overwrite, unchanged,
-        lambda: ties["ties"],
+        lambda: ties["ties"], rests_on,
     )  # fmt: skip
     print(
         f"unswayed: hard: {ties['ties']:,} of {ties['choices']:,} choices were ties, broken at random", file=sys.stderr

@@ -14,9 +14,11 @@ from typing import Any
 import msgspec
 
 from unswayed.base.chat import CHAT
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import NothingEvaluated, UsageError, option
 from unswayed.base.ids import content_id
 from unswayed.base.options import OperatorSpec, options_in_plan
+from unswayed.base.recorder import recorder_of
 from unswayed.base.secrets import masked_data
 from unswayed.base.task import task_named
 from unswayed.base.values import Variant
@@ -107,8 +109,17 @@ def suite_of(
         if to is not None:
             known = Suite(to) if (to / "manifest.json").exists() and not overwrite else None
             if known is not None and known.manifest.plan == manifest.plan:
-                clear_left(to)
-                return known
+                changes = _changes(known.manifest)
+                if not changes:
+                    clear_left(to)
+                    return known
+                told = f"{', '.join(changes)} since {to} was made"
+                if to.name == "suite" and (to.parent / "run.json").exists():
+                    raise UsageError(
+                        f"{told}, and {to.parent} holds a run on it. Choose another folder with {option('o', 'to')}."
+                    )
+                print(f"unswayed: {told}: the variants are made again.", file=sys.stderr)
+                overwrite = True
             refuse_existing(to, overwrite)
         if hard_for is None:
             suite = _write(to, manifest, source, variation, plan.engine_in_use, overwrite)
@@ -117,8 +128,8 @@ def suite_of(
             work = None if to is None else to.with_name(f".{to.name}.selecting")
             place = work and work / "candidates"
             rivals = Suite(place) if place and place.exists() else None
-            if work and rivals is not None and rivals.manifest.plan != candidates.plan:
-                shutil.rmtree(work)  # of another plan, which was stopped and is no longer wanted
+            if work and rivals is not None and (rivals.manifest.plan != candidates.plan or _changes(rivals.manifest)):
+                shutil.rmtree(work)  # of another plan, or other operators, which was stopped and is no longer wanted
                 rivals = None
             if rivals is None:
                 rivals = _write(place, candidates, source, variation, plan.engine_in_use)
@@ -130,6 +141,15 @@ def suite_of(
         of = f"the operators found nothing to change in {suite.manifest.examples} examples."
         raise NothingEvaluated(f"{suite.name} has no variants: {of}{''.join(needs)}")
     return suite
+
+
+def _changes(made: Manifest) -> list[str]:
+    """What operators of the user's own read for a suite, and what is not as it was then."""
+    if isinstance(made.rests_on, Dependencies):
+        return made.rests_on.changes()
+    names = [str(operator["name"]) for operator in made.operators]
+    unknown = [name for name in names if recorder_of(operators.get(name)) is not None]
+    return [f"what {name} reads may have changed" for name in unknown]  # a suite of an earlier version
 
 
 def variants_of(plan: Plan, unchanged: Counter[str], left_out: list[str] | None = None) -> Iterator[Variant]:
@@ -255,9 +275,11 @@ def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[P
 def _write(
     to: Path | None, manifest: Manifest, source: Source, variation: Variation, engine: Engine, overwrite: bool = False
 ) -> Suite:
-    unchanged: Counter[str] = Counter()
+    unchanged, rests_on = Counter[str](), Dependencies()
     with (
         closing(ExampleSpool(source.examples, to, variation.at_once)) as spool,
-        encoding_on(engine, spool.next_lines, variation, unchanged) as encoding,
+        encoding_on(engine, spool.next_lines, variation, unchanged, rests_on) as encoding,
     ):
-        return write_pieces(to, manifest, lambda: spool.read(encoding.go_on), encoding.pieces, overwrite, unchanged)
+        return write_pieces(
+            to, manifest, lambda: spool.read(encoding.go_on), encoding.pieces, overwrite, unchanged, rests_on=rests_on
+        )

@@ -68,14 +68,20 @@ class Order:
         """The requests of each example and its variants, in the order."""
         return chain.from_iterable(self.blocks())
 
-    def blocks(self) -> Iterator[list[list[Inputs]]]:
-        """The same, some examples at a time."""
+    def groups_at(self, at: Ints) -> list[list[Inputs]]:
+        """The same of some examples, by their numbers in the order, ascending."""
+        return self._decoded(self.places[at].tolist())
+
+    def _decoded(self, places: list[int]) -> list[list[Inputs]]:
         # Requests of 64 examples are decoded in one call, from texts that were joined: a call for each takes longer
         # than the decoding itself.
-        held = self._held
+        decoded: list[list[Inputs]] = msgspec.json.decode(f"[[{'],['.join(self._held.texts(places))}]]")
+        return decoded
+
+    def blocks(self) -> Iterator[list[list[Inputs]]]:
+        """The same, some examples at a time."""
         for at in range(0, len(self.places), _DECODED):
-            some = "],[".join(held.texts(self.places[at : at + _DECODED].tolist()))
-            yield msgspec.json.decode(f"[[{some}]]")
+            yield self._decoded(self.places[at : at + _DECODED].tolist())
 
     @cached_property
     def _held(self) -> _Held | _Spilled:
@@ -224,7 +230,7 @@ class PendingRequests:
     ) -> None:  # fmt: skip
         self.suite, self.order, self.store, self.progress = suite, order, store, progress
         self.repeats, self.early, self.sample, self.size = repeats, early, sample, size
-        self.key = Keyer(system.identity)
+        self.key = Keyer(system.stored_as)
         self.answers = False  # is there an answer that is used again?
         self.looks: deque[int] = deque()  # requests, asked or not due, after which the run may end
         self.in_flight: set[Key] = set()

@@ -270,6 +270,9 @@ class ComparePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     allow_missing: Annotated[Share, _MAY_FAIL] = 0.0
 
 
+_LIMIT_MARGIN, _LEAST_MARGIN = 0.02, 0.005
+
+
 class Engine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How work is done, which changes the speed and nothing else.
 
@@ -333,6 +336,16 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     gate: GatePlan = GatePlan()
     compare: ComparePlan = ComparePlan()
     engine: Engine = Engine()
+
+    @property
+    def margin(self) -> float | None:
+        """The smallest difference that a gate of this plan notices; None without a gate."""
+        gate, found = self.gate, list(self.compare.fail_if_worse.values())
+        for limits in (gate.max_drop, gate.max_flips):
+            found += [] if limits is None else limits.values() if isinstance(limits, dict) else [limits]
+        found += [_LIMIT_MARGIN] if gate.fail_under else []  # how far a score is from its limit, nobody knows yet
+        found += [] if self.measure.within is None else [self.measure.within]
+        return min((max(margin, _LEAST_MARGIN) for margin in found), default=None)
 
     @property
     def engine_in_use(self) -> Engine:

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import StoredFileError, UsageError, option
 from unswayed.base.ids import decode
 from unswayed.base.text import data_frame, html_table
@@ -24,6 +25,7 @@ from unswayed.score import Comparing, comparing_for, judge_used
 from unswayed.storage.answers import AnswerStore, Asked, MemoryStores, Place
 from unswayed.storage.files import as_path, unwritable, write_atomically, write_inside
 from unswayed.storage.keys import Keyer
+from unswayed.storage.rests_on import SUFFIX as RESTS_ON
 from unswayed.storage.suite import Suite, changed_texts
 from unswayed.storage.untrusted_files import read_bounded, refuse_old_edition
 from unswayed.systems.system import Prices
@@ -33,7 +35,7 @@ _EXAMPLES_A_BLOCK = 200
 _SHOWN = 5  # answers in a notebook
 _LONGEST_PATH = 4096
 PROMPT_FILE, RUBRIC_FILE, PLAN_FILE = "prompt.txt", "rubric.txt", "plan.json"
-_ASKED = ("outputs.sqlite", "outputs.sqlite-wal", PROMPT_FILE, RUBRIC_FILE, PLAN_FILE)
+_ASKED = ("outputs.sqlite", "outputs.sqlite-wal", f"outputs{RESTS_ON}", PROMPT_FILE, RUBRIC_FILE, PLAN_FILE)
 _KEPT = (*_ASKED, "results.json")  # files of a run that its copy has
 _OWN = {*_ASKED, "outputs.sqlite-shm", "lock", "suite"}  # what a run that was stopped at once leaves
 _COLUMNS = ("example", "operator", "draw", "before", "after", "change", "answer_before", "answer_after", "gold",
@@ -100,6 +102,7 @@ class Run:
     path: Path | None  # its folder; None in memory
     place: Place  # the folder, or what it has in memory for one
     estimate: CostEstimate | None = None  # what it would cost, where that was told when it was made
+    rests_on: Dependencies | None = None  # what its answers rest on beside the identity, where it was just made
     _plan: dict[str, dict[str, Json]] | None = None  # in memory
 
     def __init__(self, path: str | Path, session: Asked | None = None) -> None:

@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 import numpy as np
 
+from unswayed.base.dependencies import Dependencies
+from unswayed.base.recorder import recorder_of
 from unswayed.base.task import Task, task_named
 from unswayed.run.plan import Engine
 from unswayed.run.workers import Map, Work, mapped_on
@@ -33,11 +35,12 @@ class ScoringWork(Work):
         self._task = task
         self._scorers: dict[str, Scorer] = {}
 
-    def do(self, block: tuple[str, Sequence[Pair]]) -> Array:
+    def do(self, block: tuple[str, Sequence[Pair]]) -> tuple[Array, Dependencies | None]:
         name, pairs = block
         if name not in self._scorers:
             self._scorers[name] = scorers.get(name)()
-        return stats_here(self._scorers[name], pairs, self._task)
+        rows, recorder = stats_here(self._scorers[name], pairs, self._task), recorder_of(type(self._scorers[name]))
+        return rows, None if recorder is None else recorder.news()
 
 
 @contextmanager
@@ -57,6 +60,11 @@ def scored_by(engine: Engine) -> Iterator[Stats]:
             if scored is None:
                 scored = stack.enter_context(mapped_on(engine, Scoring(task.name), lambda _: "score"))
             blocks = ((scorer.name, pairs[at : at + _BLOCK]) for at in range(0, len(pairs), _BLOCK))
-            return np.concatenate([found for _, found in scored(blocks)])
+            parts, recorder = [], recorder_of(type(scorer))
+            for _, (rows, found) in scored(blocks):
+                parts.append(rows)
+                if found is not None and recorder is not None:
+                    recorder.elsewhere.add(found)
+            return np.concatenate(parts)
 
         yield stats

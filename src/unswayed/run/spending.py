@@ -178,10 +178,10 @@ class Purse:
         kept_back = (under_way + 1) * self._dearest + _SPARE * self._each * max(0.0, examples - self.judged)
         return self.spent + kept_back <= self.limit and self.spent < self.limit
 
-    def requests(self, used: Mapping[str, float]) -> int:
-        """How many more requests the budget is enough for, if they cost as much as those so far."""
-        each = used.get("cost", 0.0) / max(used.get("requests", 1.0), 1.0)
-        left = (self.limit or 0.0) - self.spent
+    def requests(self, used: Mapping[str, float], share: float = 1.0) -> int:
+        """How many more requests the budget, or a share of it, is enough for, at the cost of the dearest so far."""
+        each = max(used.get("cost", 0.0) / max(used.get("requests", 1.0), 1.0), self._dearest)
+        left = min((self.limit or 0.0) - self.spent, share * (self.limit or 0.0))
         return 0 if left <= 0 else int(min(left / each, 1e9)) if each else 10**9
 
     def judgeable(self, complete: int) -> int:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.progress import Progress
 from unswayed.base.values import Example, Variant
 from unswayed.run.plan import Engine
@@ -100,7 +101,7 @@ class Varying(msgspec.Struct, frozen=True):
         return VaryingWork(Varier(self.variation), self)
 
 
-Made = tuple[list[Variant] | list[Piece], Mapping[str, int]]
+Made = tuple[list[Variant] | list[Piece], Mapping[str, int], Dependencies | None]
 
 
 class VaryingWork(Work):
@@ -109,7 +110,9 @@ class VaryingWork(Work):
 
     def do(self, block: Sequence[Example] | Lines) -> Made | bytes:
         variants, none = self._varier.block(_decode(block.lines) if isinstance(block, Lines) else block)
-        made = list(pieces_of(variants)) if self._job.encoded else list(variants), none
+        made: Made = (
+            list(pieces_of(variants)) if self._job.encoded else list(variants), none, self._varier.rests_on(),
+        )  # fmt: skip
         return pickle.dumps(made, pickle.HIGHEST_PROTOCOL) if self._job.packed else made
 
 
@@ -123,7 +126,7 @@ def vary_on(
         mapped_on(engine, job, lambda block: _doing(block[0].row, block[-1].row)) as made_by,
     ):
         _check(job, engine)
-        for block, (made, none) in made_by(blocks_of(examples, variation.at_once)):
+        for block, (made, none, _) in made_by(blocks_of(examples, variation.at_once)):
             unchanged.update(none)
             yield from made
             progress.add(len(block))
@@ -132,8 +135,10 @@ def vary_on(
 class Encoding:
     """Variants as a suite stores them. Other processes make them from now on, also while examples are still read."""
 
-    def __init__(self, work: OrderedResults, packed: bool, unchanged: Counter[str]) -> None:
-        self._work, self._packed, self._unchanged = work, packed, unchanged
+    def __init__(
+        self, work: OrderedResults, packed: bool, unchanged: Counter[str], rests_on: Dependencies
+    ) -> None:  # fmt: skip
+        self._work, self._packed, self._unchanged, self._rests_on = work, packed, unchanged, rests_on
 
     def go_on(self) -> None:
         """To be called when there is a new block: without it, all blocks are done when the variants are asked for."""
@@ -143,22 +148,26 @@ class Encoding:
     def pieces(self) -> Iterator[Piece]:
         with Progress("varied") as progress:
             for block, result in raise_crashes(self._work, lambda block: _doing(block.first, block.last)):
-                made, none = pickle.loads(result) if self._packed else result  # noqa: S301 - made by our own worker
+                # A pickle that our own worker made.
+                made, none, found = pickle.loads(result) if self._packed else result  # noqa: S301
                 self._unchanged.update(none)
+                if found is not None:
+                    self._rests_on.add(found)
                 yield from made
                 progress.add(block.size)
 
 
 @contextmanager
 def encoding_on(
-    engine: Engine, next_block: Callable[[], Lines | None], variation: Variation, unchanged: Counter[str]
-) -> Iterator[Encoding]:
-    """What `vary_on` makes, encoded, so that workers encode, too."""
+    engine: Engine, next_block: Callable[[], Lines | None], variation: Variation, unchanged: Counter[str],
+    rests_on: Dependencies,
+) -> Iterator[Encoding]:  # fmt: skip
+    """What `vary_on` makes, encoded, so that workers encode, too. `rests_on` gets what operators were found to read."""
     packed = not engine.here
     job = Varying(variation, encoded=True, packed=packed)
     with open_pool(engine, job) as pool:
         _check(job, engine)
-        yield Encoding(OrderedResults(pool, next_block, _MOST_HELD), packed, unchanged)
+        yield Encoding(OrderedResults(pool, next_block, _MOST_HELD), packed, unchanged, rests_on)
 
 
 def _check(job: Varying, engine: Engine) -> None:

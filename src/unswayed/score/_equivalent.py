@@ -8,7 +8,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -19,8 +19,10 @@ import msgspec
 from rapidfuzz.distance import LCSseq
 
 from unswayed.base.chat import standard
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import UnknownName, UsageError, option
 from unswayed.base.ids import canonical, content_id, decode, file_hash
+from unswayed.base.recorder import recorder_of
 from unswayed.base.registry import import_reference
 from unswayed.base.values import Inputs, Json
 from unswayed.storage.answers import AnswerStore
@@ -236,6 +238,10 @@ class EquivalentRule:
         """What decides verdicts beside the spec; None if that can't be known, so that no verdict is kept."""
         return ""
 
+    def rests_on(self) -> Dependencies | None:
+        """What else was found to decide verdicts, by code that is not unswayed's."""
+        return None
+
     def key(self, value: Json) -> str:
         """What is compared: values of one key are always the same.
 
@@ -357,6 +363,9 @@ class NliRule(EquivalentRule):
     def decides(self) -> str | None:
         return self._system.identity
 
+    def rests_on(self) -> Dependencies | None:
+        return self._system.rests_on()
+
     def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
         both_ways = (texts for pair in pairs for texts in (pair.texts, pair.texts[::-1]))
         entailed: list[bool | None] = []
@@ -397,6 +406,9 @@ class JudgeRule(EquivalentRule):
     def decides(self) -> str | None:
         return self._judge.identity
 
+    def rests_on(self) -> Dependencies | None:
+        return self._judge.rests_on()
+
     def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
         found = [self.alike(pair) for pair in pairs]  # stays where an answer is empty: that needs no judge
         due = [at for at, pair in enumerate(pairs) if self.key(pair.said) and self.key(pair.reference)]
@@ -424,18 +436,22 @@ class FunctionRule(EquivalentRule):
         found = import_reference(reference)
         if not callable(found):
             raise UsageError(f"{option('equivalent')} {reference} can't be called.")
-        self.reference, self._function = reference, found
+        self.reference, self._function, self._recorder = reference, found, recorder_of(found)
 
     @property
     def decides(self) -> str | None:
         return fingerprint(self._function)
+
+    def rests_on(self) -> Dependencies | None:
+        return None if self._recorder is None else self._recorder.record()
 
     def key(self, value: Json) -> str:
         return text_of(value)
 
     def alike(self, pair: AnswerPair) -> bool | None:
         try:
-            found = self._function(pair.said, pair.reference, dict(pair.inputs))
+            with self._recorder or nullcontext():
+                found = self._function(pair.said, pair.reference, dict(pair.inputs))
         except Exception as error:
             raise UsageError(
                 f"{option('equivalent')} {self.reference} raised {type(error).__name__}: {error}. It is called "

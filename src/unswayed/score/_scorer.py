@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import nullcontext
 from math import sqrt
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from unswayed.base.errors import UsageError
 from unswayed.base.ids import canonical
 from unswayed.base.language import by_script
+from unswayed.base.recorder import recorder_of
 from unswayed.base.task import Task
 from unswayed.base.task.qa import normal_answer
 from unswayed.base.task.translate import references_of
@@ -107,7 +109,8 @@ Stats = Callable[[Scorer, Sequence[Pair], Task], Array]
 
 def stats_here(scorer: Scorer, pairs: Sequence[Pair], task: Task) -> Array:
     """A scorer's rows for pairs, made in this process."""
-    rows = scorer.stats([output for output, _ in pairs], [gold for _, gold in pairs], task)
+    with recorder_of(type(scorer)) or nullcontext():
+        rows = scorer.stats([output for output, _ in pairs], [gold for _, gold in pairs], task)
     if getattr(rows, "ndim", None) != 2 or len(rows) != len(pairs):
         shape = getattr(rows, "shape", None)
         found = f"an array of shape {tuple(shape)}" if shape is not None else type(rows).__name__

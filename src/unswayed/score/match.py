@@ -16,6 +16,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from unswayed.base.chat import CHOICES, moved_back
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import StoredFileError, UnswayedError, option
 from unswayed.base.ids import content_id
 from unswayed.base.task import Known, Task
@@ -62,6 +63,10 @@ class Comparing(AbstractContextManager["Comparing"]):
         """What decides whether answers are the same; None if that can't be known."""
         more = self._rule.decides if self._rule else ""
         return None if more is None else f"{self.name} {content_id(more)}" if more else self.name
+
+    def rests_on(self) -> Dependencies | None:
+        """What else was found to decide it, by code that is not unswayed's."""
+        return self._rule.rests_on() if self._rule else None
 
     @property
     def rule(self) -> str | None:

@@ -16,8 +16,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import date
+from functools import cached_property
 from hashlib import blake2b
 from itertools import chain, count
+from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +38,7 @@ from unswayed.storage.answer_rows import (
 )
 from unswayed.storage.files import Lock, unwritable
 from unswayed.storage.keys import KEY_BYTES, MAX_ROW, Key, KeyIndex
+from unswayed.storage.rests_on import RestsOn
 from unswayed.storage.sqlite import connect, interrupted
 
 _SCHEMA = (
@@ -72,14 +75,17 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
     Example: `run.session.reused`.
 
-    `checked` of the stored answers were asked again first. `aside` is the file of those that `fresh` put away. `used`
-    is what asking used this time, such as requests, tokens and cost; stored answers cost nothing.
+    `checked` of the stored answers were asked again first; with `known`, none had to be, since all that decides them is
+    recorded. `unseen` says what of the system can't be recorded. `aside` is the file of those that `fresh` put away.
+    `used` is what asking used this time, such as requests, tokens and cost; stored answers cost nothing.
     """
 
     asked: int = 0
     reused: int = 0
     reused_from: tuple[str, str] | None = None
     checked: int = 0
+    known: bool = False
+    unseen: tuple[str, ...] = ()
     aside: str | None = None
     warnings: tuple[str, ...] = ()
     used: dict[str, float] = {}
@@ -90,9 +96,31 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         first, last = self.reused_from or ("", "")
         when = "" if not first else f" answered {first}" if first == last else f" answered {first} to {last}"
         told = f"asked {self.asked:,}, reused {self.reused:,}{when}"
-        if self.reused:
-            told += f" ({self.checked:,} of them checked)" if self.checked else " (none of them checked)"
+        if self.reused and self.known:
+            told += " (all that decides them is known and unchanged)"
+        elif self.reused and not self.checked:
+            told += " (none of them checked)"
+        elif self.reused:
+            told += f" ({self.checked:,} of them checked{self._hidden})"
+        if self.reused and self.unseen:
+            told += f"; not recorded: {'; '.join(self.unseen)}"
         return told + (f"; the answers from before are in {self.aside}" if self.aside else "")
+
+    @property
+    def _hidden(self) -> str:
+        """How many of the reused answers may differ without a trace in those that were checked."""
+        share = hidden_share(self.checked, self.reused)
+        percent = 100 * share
+        shown = f"{ceil(percent)}" if percent >= 1 else f"{percent:.1g}"
+        return f"; a change of up to {shown}% could go unseen" if share else ""
+
+
+_SURE = 0.95
+
+
+def hidden_share(checked: int, reused: int) -> float:
+    """The exact upper limit of the share of changed answers where none of those checked had changed."""
+    return 0.0 if checked >= reused else 1.0 - (1.0 - _SURE) ** (1 / checked)
 
 
 class MemoryStores(NamedTuple):
@@ -133,6 +161,8 @@ class AnswerStore:
         self._reused_from: set[int] = set()  # their sessions
         self.checked: Counter[str] = Counter()  # answers that were asked again first, by identity
         self.warnings: list[str] = []
+        self.known_whole = False  # were answers used again without a check, as all that decides them is recorded?
+        self.unseen: set[str] = set()  # what of a system can't be recorded
         try:
             (last,) = connection.execute("SELECT max(id) FROM batches").fetchone()
             self._last = int(last or 0)  # the number of the last row, as far as this knows
@@ -237,6 +267,11 @@ class AnswerStore:
         self._reused_from.update(old.values())
         return list(old)
 
+    @cached_property
+    def rests_on(self) -> RestsOn:
+        """What the answers rest on beside the identities of systems."""
+        return RestsOn(None if str(self.file) == _MEMORY else self.file)
+
     @property
     def reused(self) -> int:
         """How many answers were used again."""
@@ -251,6 +286,8 @@ class AnswerStore:
             reused=self.reused,
             reused_from=(days[0], days[-1]) if days else None,
             checked=self.checked.total(),
+            known=self.known_whole,
+            unseen=tuple(sorted(self.unseen)),
             aside=None if self.aside is None else str(self.aside),
             warnings=tuple(self.warnings),
             used=dict(self.spent),

@@ -18,6 +18,7 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import StoredFileError, UnknownName, UsageError, option
 from unswayed.base.ids import canonical, canonical_each, content_id, decode, file_hash
 from unswayed.base.registry import VERSION
@@ -83,6 +84,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     ties: int | None = None  # of a hard set: choices in which several candidates were equally hard
     content: str = ""
     hashes: dict[str, str] = {}
+    # What operators of the user's own read while they made it; unswayed's have versions.
+    rests_on: Dependencies | msgspec.UnsetType = msgspec.UNSET
 
 
 Tables = dict[str, list[list[list[Any]]]]  # by table, some rows at a time, as one list for each column
@@ -347,22 +350,22 @@ def changed_texts(before: Inputs, after: Inputs) -> tuple[str, str]:
 def write_suite(
     path: str | Path | None, manifest: Manifest, examples: Callable[[], Iterable[Example]],
     variants: Callable[[], Iterable[Variant]], overwrite: bool = False, unchanged: dict[str, int] | None = None,
-    ties: Callable[[], int] | None = None,
+    ties: Callable[[], int] | None = None, rests_on: Dependencies | None = None,
 ) -> Suite:  # fmt: skip
     """Writes a suite; rows must be in the examples' order. An existing one is replaced only on request."""
-    return write_pieces(path, manifest, examples, lambda: pieces_of(variants()), overwrite, unchanged, ties)
+    return write_pieces(path, manifest, examples, lambda: pieces_of(variants()), overwrite, unchanged, ties, rests_on)
 
 
 def write_pieces(
     path: str | Path | None, manifest: Manifest, examples: Callable[[], Iterable[Example]],
     variants: Callable[[], Iterable[Piece]], overwrite: bool = False, unchanged: dict[str, int] | None = None,
-    ties: Callable[[], int] | None = None,
+    ties: Callable[[], int] | None = None, rests_on: Dependencies | None = None,
 ) -> Suite:  # fmt: skip
     """Writes a suite of variants that are encoded already; without a path, it stays in memory.
 
-    `unchanged` is read after the last variant: how many examples each operator found nothing to change in. So is
-    `ties`: in how many choices of a hard set several candidates were equally hard. A suite of more than 256 MB does not
-    stay in memory: it is in a temporary folder as long as it is used.
+    `unchanged` is read after the last variant: how many examples each operator found nothing to change in. So are
+    `ties`, in how many choices of a hard set several candidates were equally hard, and `rests_on`. A suite of more than
+    256 MB does not stay in memory: it is in a temporary folder as long as it is used.
     """
     if ":" in manifest.task:
         raise UsageError(
@@ -389,6 +392,7 @@ def write_pieces(
         return replace(
             manifest, **counts, content=content.hexdigest(), hashes=hashes, unchanged=dict(unchanged or {}),
             ties=ties and ties(), languages=dict(spoken.most_common()),
+            rests_on=rests_on if rests_on is not None and rests_on.entries else manifest.rests_on,
         )  # fmt: skip
 
     if path is not None:

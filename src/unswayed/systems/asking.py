@@ -7,18 +7,20 @@ for today's.
 from __future__ import annotations
 
 import os
+import random
 import sys
 import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from hashlib import blake2b
-from math import ceil, comb, isclose
+from contextlib import nullcontext
+from math import ceil, comb, isclose, log, log1p
 from typing import NamedTuple
 
 import msgspec
 
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import StaleAnswers, SystemBroken, UnswayedError
 from unswayed.base.options import Asking
 from unswayed.base.own_code import debug_hint, error_place, error_summary, own_traceback
@@ -26,6 +28,7 @@ from unswayed.base.values import UNREADABLE, BatchOutputs, Failed, Inputs, Json,
 from unswayed.storage.answer_rows import masked_output
 from unswayed.storage.answers import AnswerStore
 from unswayed.storage.keys import Key, Keyer
+from unswayed.storage.rests_on import Revision
 from unswayed.systems.http import Pace, metered
 from unswayed.systems.system import System
 
@@ -38,10 +41,11 @@ _CERTAIN = (
 
 
 class Answers(NamedTuple):
-    """An output for each request of a batch, and what answering used."""
+    """An output for each request of a batch, what answering used, and what else was found to decide answers."""
 
     outputs: Sequence[Output]
     used: dict[str, float]
+    rests_on: Dependencies | None = None
 
 
 class Asker:
@@ -69,7 +73,7 @@ class Asker:
 
     def do(self, batch: Sequence[Inputs]) -> Answers:
         outputs = self.ask(batch)
-        return Answers(outputs, self.system.used())
+        return Answers(outputs, self.system.used(), self.system.rests_on(news=True))
 
     def close(self) -> None:
         self.system.close()
@@ -146,7 +150,8 @@ class Asker:
                         self._pace.send(now)
                         self._pace.accept()
                 try:
-                    outputs = self.system.predict(inputs)
+                    with self.system.recorder or nullcontext():
+                        outputs = self.system.predict(inputs)
                 except (Exception, KeyboardInterrupt):
                     raise
                 except BaseException as error:  # a system that calls exit() would end the command, as if all were well
@@ -200,19 +205,28 @@ def ask(
         with AnswerStore.in_memory() as store:
             return ask(system, requests, store, asking, pinned)
     requests = list(requests)
-    key, place = Keyer(system.identity), (str(store.file.absolute()), system.identity)
+    revision = settle_revision(system, store)
+    key, place = Keyer(system.stored_as), (str(store.file.absolute()), system.stored_as)
     keys = [key(pinned(inputs)) for inputs in requests]
-    store.begin(system.identity)
+    store.begin(system.stored_as)
     answered = store.answered(keys)
     by_key = dict(zip(keys, requests, strict=True))
     asker = Asker(system, asking or Asking(), fatal=UnswayedError)
     old = [k for k in store.reuse(answered) if answered[k] not in _begun[place]]
     # As many of the stored answers as are due by now are asked again; that raises if the system gives others.
     sure = system.deterministic
-    checked = _checked_servers[place] if sure is False else store.checked[system.identity]
+    checked = _checked_servers[place] if sure is False else store.checked[system.stored_as]
     wanted = canary_count(store.reused, asker.asking.canary, sure) - checked if old else 0
-    if chosen := sorted(old, key=lambda key: canary_rank(0, key))[: max(wanted, 0)]:
-        store.checked[system.identity] += len(chosen)
+    if (
+        system.known_whole
+        and revision.rests_on.whole
+        and store.rests_on.is_sealed(revision)
+        and not asker.asking.canary
+    ):
+        wanted, store.known_whole = 0, True
+    # Others each time: no number depends on which are checked.
+    if chosen := random.SystemRandom().sample(old, min(max(wanted, 0), len(old))):
+        store.checked[system.stored_as] += len(chosen)
         _checked_servers[place] += len(chosen)
 
         def ask_again(inputs: list[Inputs]) -> list[Output]:
@@ -235,6 +249,8 @@ def ask(
             outputs = dict(zip(due[at : at + len(answers.outputs)], answers.outputs, strict=True))
             fresh |= outputs
             store.use(answers.used)
+            if answers.rests_on is not None:
+                store.rests_on.add(revision, answers.rests_on)
             store.put(outputs.items())
             if system.deterministic is False:
                 _begun[place].update(store.own.values())
@@ -243,11 +259,32 @@ def ask(
             if failed_in_a_row >= asker.asking.give_up:
                 raise SystemBroken(f"{system.name} failed on {failed_in_a_row} items in a row: {output.error}")
     finally:
+        store.rests_on.add(revision, Dependencies(written=system.written()))
         # What was answered is committed however this ends, since some answers cost money.
         if due:
             store.commit()
     stored = store.get(list(answered))
     return [fresh[k] if k in fresh else stored[k] for k in keys]
+
+
+def settle_revision(system: System, store: AnswerStore) -> Revision:
+    """Which revision of the system answers: that of stored answers if what they rest on is unchanged, else a new one.
+
+    So answers that rest on another content are never used for today's.
+    """
+    found, system.revision = system.rests_on(), ""
+    revision, changes = store.rests_on.revision(system.identity, found)
+    system.revision = revision.id
+    if all(session.identity != system.stored_as for session in store.sessions().values()):
+        store.rests_on.seal(revision)
+    if found is not None:
+        store.rests_on.add(revision, found)
+    store.unseen |= set(revision.rests_on.unseen)
+    if changes:
+        more = f", and {len(changes) - _SHOWN_CHANGES} more" if len(changes) > _SHOWN_CHANGES else ""
+        warning = f"{', '.join(changes[:_SHOWN_CHANGES])}{more}: answers of {system.name} from before are not reused."
+        store.warnings.append(warning)
+    return revision
 
 
 def _answer_batches(asker: Asker, requests: Sequence[Inputs]) -> Iterator[tuple[int, Answers]]:
@@ -273,7 +310,10 @@ _checked_servers: Counter[tuple[str, str]] = Counter()
 _begun: defaultdict[tuple[str, str], set[int]] = defaultdict(set)  # and its sessions of this process, never checked
 
 
-_MIN_CANARIES, _CANARY_SHARE, _MAX_CANARIES = 8, 0.01, 200
+_SHOWN_CHANGES = 3
+_CANARIES = 32  # without a gate
+_MIN_CANARIES = 8  # of stores so small that their share would be fewer
+CANARY_SHARE = 0.05  # of the stored answers, and of a budget, that checks may take
 _MIN_WAVERING_CANARIES = 32  # fewer could not tell another system from one that does not repeat itself
 _LEVEL = 0.05
 _NEAR, _TINY = 1e-4, 1e-5  # floats of the same model differ by this much between batches and processors
@@ -286,17 +326,17 @@ class Canary(NamedTuple):
     stored: Output
 
 
-def canary_count(stored: int, wanted: int | None, deterministic: bool | None) -> int:
-    """How many of so many stored answers are asked again; `wanted` is what the user chose."""
+def canary_count(stored: int, wanted: int | None, deterministic: bool | None, margin: float | None = None) -> int:
+    """How many of so many stored answers are asked again; `wanted` is what the user chose.
+
+    Of gates, `margin` is the smallest difference that counts: so many are asked that a change of half of it is among
+    them at 95%.
+    """
     if wanted is None:
         least = _MIN_WAVERING_CANARIES if deterministic is False else _MIN_CANARIES
-        wanted = max(least, min(_MAX_CANARIES, ceil(_CANARY_SHARE * stored)))
+        wanted = _CANARIES if margin is None else max(_CANARIES, ceil(log(_LEVEL) / log1p(-min(margin, 1.0) / 2)))
+        wanted = max(least, min(wanted, int(CANARY_SHARE * stored)))
     return min(wanted, stored)
-
-
-def canary_rank(seed: int, key: Key) -> bytes:
-    """What requests are sorted by, so that the seed decides which come first."""
-    return blake2b(key, digest_size=8, key=f"canary {seed}".encode()[:64]).digest()
 
 
 def check_canaries(

@@ -21,6 +21,7 @@ from unswayed.base.chat import CHAT, as_sent
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.ids import content_id, file_hash
 from unswayed.base.own_code import is_installed_code
+from unswayed.base.recorder import Recorder, recorder_of
 from unswayed.base.values import Inputs, Json
 from unswayed.systems.device import home
 from unswayed.systems.system import Failed, System, plain_each
@@ -40,7 +41,7 @@ class CallableSystem(System):
 
     Its identity is the hash of the function's module, of the files beside it that it imports or names, such as
     "model.joblib", and of what the arrays and models that it uses have learnt: an edited module, another file or a
-    retrained model is a new system. Packages that were installed are not looked at. Set `identity`, or
+    retrained model is a new system. What else it reads is recorded while it runs. Set `identity`, or
     `unswayed_identity` on the function, where something else decides. `deterministic` says that the same input always
     has the same answer, or that it may not; so does `unswayed_deterministic` on the function or its object.
     """
@@ -58,6 +59,13 @@ class CallableSystem(System):
         named = identity if identity is not None else getattr(function, "unswayed_identity", None)
         # Taken once: calls may change what an instance holds, and that makes no new system.
         self._identity = f"{qualified_name(function)} {fingerprint(function)}" if named is None else str(named)
+        # Who names an identity says what decides. An object that the caller made may hold anything, and change.
+        self._recorder = recorder_of(function) if named is None else None
+        self.known_whole = named is None and name is not None and isinstance(function, FunctionType)
+
+    @property
+    def recorder(self) -> Recorder | None:
+        return self._recorder
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         return plain_each(self.outputs(batch))

@@ -20,16 +20,22 @@ from contextlib import suppress
 from pathlib import Path
 from queue import LifoQueue
 from threading import Event, Lock
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from unswayed.base.chat import as_sent
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.ids import content_id, file_hash
 from unswayed.base.secrets import masked_command, masked_spec
 from unswayed.base.values import Inputs, Json
 from unswayed.systems.callable import source_id
+from unswayed.systems.program_files import SCRIPTS, program_dependencies, written_meanwhile
 from unswayed.systems.system import Failed, System, plain
+
+if TYPE_CHECKING:
+    from unswayed.storage.suite import Suite
 
 _TICK = 0.2  # seconds between looks at the clock and at the process
 _PIECE = 1 << 20  # bytes read or written at once
@@ -207,7 +213,6 @@ class ChildProcess:
 
 
 MAX_LINE = 64 << 20  # bytes
-_SCRIPTS = (".py", ".js", ".mjs", ".ts", ".rb", ".pl", ".sh", ".r", ".R", ".jl", ".lua", ".php")
 _GRACE = 2.0  # seconds in which a process may leave by itself at close
 _FALSE_STARTS = 5  # processes that break off before the first answer of all: the program does not work
 _IN_A_ROW = 100  # the same after it has worked: no run of bad items is that long
@@ -257,6 +262,9 @@ class ProcessSystem(System):
         self._timeout, self._start_timeout, self._max_line = timeout, start_timeout, max_line
         self._identity = f"cmd {command_id(self.command)}" if identity is None else identity
         self._environment = environment
+        # Who names an identity says what decides.
+        self._content: Dependencies | None = None
+        self._own_identity, self._apart, self._told = identity is None, list[Path](), False
         self._closed = Event()
         self._closing = Lock()
         self._seats: list[_Seat] = []  # up to `concurrency` of them, made as they are needed
@@ -265,6 +273,23 @@ class ProcessSystem(System):
         self._broken_in_a_row = 0
         # Processes end with the system even where nobody called close().
         self._finalizer = weakref.finalize(self, _end_all, self._seats)
+
+    def prepare(self, suite: Suite) -> None:
+        data = suite.manifest.made.get("data", {}).get("path")
+        self._apart = [Path(data)] if isinstance(data, str) else []
+
+    def rests_on(self, news: bool = False) -> Dependencies | None:
+        if not self._own_identity or (news and self._told):
+            return None
+        if self._content is None:  # as it was before the first answer
+            self._content = program_dependencies(self.command, self._apart)
+        self._told = True
+        return self._content
+
+    def written(self) -> list[str]:
+        if self._content is None:
+            return []
+        return written_meanwhile(self._content, program_dependencies(self.command, self._apart))
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         if not batch:
@@ -387,7 +412,7 @@ def command_id(command: Sequence[str]) -> str:
     program, and of what a script among them imports or names."""
     named = [(name, Path(name)) for name in files_in(command)]
     files: list[Json] = sorted(
-        [name, source_id(file) if file.suffix in _SCRIPTS else file_hash(file)] for name, file in named
+        [name, source_id(file) if file.suffix in SCRIPTS else file_hash(file)] for name, file in named
     )
     program = shutil.which(command[0]) if command else None
     if program and not _INTERPRETERS.match(Path(program).name) and not os.path.isfile(command[0]):

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import UsageError, option
+from unswayed.base.recorder import Recorder, recorder_of
 from unswayed.base.values import Failed, Inputs, Json
 
 if TYPE_CHECKING:
@@ -60,12 +62,34 @@ class System:
     reference: tuple[str, dict[str, Json]] | None = None  # what opens it again in another process, where that is known
     prices: Prices | None = None  # of tokens, for systems that count them and know both
 
+    revision: str = ""  # of the files and programs that it rests on, as the store of its answers knows them
+    known_whole: bool = False  # does its identity, with what is recorded while it answers, show all that decides?
+
     _identity: str  # for systems whose identity is known when they are made
 
     @property
     def identity(self) -> str:
         """Changes whenever the answers could: part of the key under which outputs are stored."""
         return self._identity
+
+    @property
+    def stored_as(self) -> str:
+        """What its answers are stored under: the identity, and which revision it is where there were several."""
+        return f"{self.identity} {self.revision}" if self.revision else self.identity
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """What records on which files its own code rests; None for unswayed's systems."""
+        return recorder_of(type(self))
+
+    def rests_on(self, news: bool = False) -> Dependencies | None:
+        """The files, packages and variables that decide answers, as found so far; None for systems that have none of
+        their own, and, with `news`, if nothing was found since this was asked last."""
+        return None if self.recorder is None else self.recorder.news() if news else self.recorder.record()
+
+    def written(self) -> list[str]:
+        """Of what it rests on, the files that it has written itself meanwhile, where nothing records that it does."""
+        return []
 
     @property
     def prompts(self) -> dict[str, str]:
@@ -125,10 +149,21 @@ class SystemAround(System):
         self.system, self.name = system, system.name
         self.batch_size, self.concurrency, self.retries = system.batch_size, system.concurrency, system.retries
         self.deterministic, self.prices = system.deterministic, system.prices
+        self.known_whole = system.known_whole
 
     @property
     def identity(self) -> str:
         return self.system.identity
+
+    @property
+    def recorder(self) -> Recorder | None:
+        return self.system.recorder
+
+    def rests_on(self, news: bool = False) -> Dependencies | None:
+        return self.system.rests_on(news)
+
+    def written(self) -> list[str]:
+        return self.system.written()
 
     @property
     def prompts(self) -> dict[str, str]:

@@ -11,11 +11,13 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from unswayed.base.dependencies import Dependencies
 from unswayed.base.edits import LabelsLost, apply, apply_each
 from unswayed.base.errors import CannotKeepLabels, UnknownName, UsageError, option
 from unswayed.base.gc_pause import collecting_later
 from unswayed.base.language import UNSURE, knows, require_language
 from unswayed.base.options import OperatorSpec
+from unswayed.base.recorder import recorder_of
 from unswayed.base.secrets import masked_data
 from unswayed.base.seeds import Seeds
 from unswayed.base.task import task_named
@@ -40,7 +42,8 @@ def make_operator(spec: OperatorSpec) -> Operator:
         if key not in known:
             raise UnknownName(f"parameter of {spec.name}", key, known)
     try:
-        operator = cls(**spec.params)
+        with recorder_of(cls) or nullcontext():
+            operator = cls(**spec.params)
     except (TypeError, ValueError) as error:
         raise UsageError(f"{spec.name} can't be made with {spec.params}: {error}.") from error
     operator.name, operator.family = spec.name, spec.name.split("/", 1)[0]
@@ -177,6 +180,7 @@ class Varier:
             if operator.pool:
                 operator.take_pool(variation.pools.get(operator.name, ()))
         self.seeds = [Seeds(variation.seed, op.name, op.version) for op in self.operators]
+        self._recorders = [recorder_of(type(operator)) for operator in self.operators]
         self._by_name = sorted(range(len(self.operators)), key=lambda k: self.operators[k].name)
         self._lots = Seeds(variation.seed, "set/random", 1)
 
@@ -223,6 +227,14 @@ class Varier:
             return Variants(plain), +unchanged
         return list(filter(None, chain.from_iterable(zip(*columns, strict=True)))), +unchanged
 
+    def rests_on(self) -> Dependencies | None:
+        """What operators of the user's own were found to read, since this was asked last."""
+        found = [news for one in self._recorders if one is not None and (news := one.news()) is not None]
+        whole = Dependencies()
+        for news in found:
+            whole.add(news)
+        return whole if found else None
+
     def _vary_at_random(self, block: Block) -> tuple[list[Variant], Counter[str]]:
         """Draws an operator for each place; where it finds nothing to change, another of those not yet tried."""
         untried: dict[tuple[int, int], list[int]] = {}  # by an example's place in the block, and a draw
@@ -257,7 +269,8 @@ class Varier:
                 # Of every so many draws, each example takes one at random.
                 example, every, seeds = examples[i], operator.prompts, self.seeds[k]
                 if every == 1 or seeds.stream(example.id, draw // every, "share").below(every) == draw % every:
-                    new = operator.rewrite(example, self._language(example), seeds.stream(example.id, draw))
+                    with self._recorders[k] or nullcontext():
+                        new = operator.rewrite(example, self._language(example), seeds.stream(example.id, draw))
                     made[i] = new and Variant(example.row, example.id, *_maker(operator, draw), *new)
             return made
         guard = self.variation.guard if operator.meaning == "same" else None
@@ -279,7 +292,8 @@ class Varier:
         operator, texts = self.operators[k], block.texts
         # Draws again have streams of their own, named after the attempt: what a guard refuses changes no other variant.
         fields = [f"{field} again {attempt}" for field in texts.fields] if attempt else texts.fields
-        with collecting_later() if operator.quick else nullcontext():  # others may take minutes, if they ask a model
+        # Operators that are not quick may take minutes, if they ask a model.
+        with self._recorders[k] or nullcontext(), collecting_later() if operator.quick else nullcontext():
             changes = operator.change_many(texts, self.seeds[k].streams(texts.ids, draw, fields))
             for change in changes if not isinstance(changes, SingleEdits) else ():
                 if change is not None and not isinstance(change, tuple):

@@ -156,6 +156,8 @@ def test_any_system_can_rewrite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     varied("saying:again", ["close it"], model="", memory="kept.sqlite", canary=0)
     assert len(asked) == 1
     varied("saying:again", ["close it"], model="", memory="kept.sqlite")
+    assert len(asked) == 1, "all that decides the stored answer is known"
+    varied("saying:again", ["close it"], model="", memory="kept.sqlite", canary=1)
     assert len(asked) == 2, "the stored answer is checked"
     assert varied("saying:refuses", ["close it"], model="") == []
 
