@@ -42,7 +42,7 @@ from unswayed.measure.validity import FILLS, Sanity, Validity, as_wrong
 from unswayed.run.block import Answered, Block, in_blocks
 from unswayed.run.plan import Engine, MeasurePlan, Plan, PlanLike, plan_of
 from unswayed.run.record import Run
-from unswayed.score import Comparing, Match, Scorer, comparing_for, scorers
+from unswayed.score import Comparing, Match, Scorer, comparing_for, scorer_named
 from unswayed.storage.answers import Place
 from unswayed.storage.suite import Suite
 
@@ -83,8 +83,7 @@ def measure_run(run: Runlike | str | Path, plan: PlanLike = None) -> Results:
     made = plan_of(plan)
     engine, measured, run = made.engine_in_use, made.measure, run_of(run)
     measured = with_cluster(measured, run.suite)
-    rules = measured.extract, measured.equivalent, measured.rubric
-    with comparing_for(run.suite, *rules).cache_in_run(place_of(run)) as comparing:
+    with comparing_for(run.suite, *measured.rules).cache_in_run(place_of(run)) as comparing:
         used = scorers_for(run.suite.task, measured.scores, comparing)
         # behind them those of each kind of gold, such as each type of entity
         divided = [scorer for scorer in used if type(scorer).parts is not Scorer.parts]
@@ -246,5 +245,8 @@ def decisive(plan: MeasurePlan, way: Way) -> dict[str, object]:
 def scorers_for(task: Task, names: Sequence[str] | None, comparing: Comparing | None = None) -> list[Scorer]:
     """The named scorers, or the task's own, each once; where what is compared was declared, that is the score."""
     comparing = comparing if comparing is not None and comparing.name else None
-    chosen = names or (("match",) if comparing is not None else task.scores)
-    return [Match(comparing) if name == "match" else scorers.get(name)() for name in dict.fromkeys(chosen)]
+    chosen = names or (("match",) if comparing is not None and comparing.matches else task.scores)
+    if not names and comparing is not None and comparing.beside == "gained":  # the K of flips is that of the scores
+        first = comparing.equivalent.partition("@")[2]
+        chosen = [f"{name.partition('@')[0]}@{first}" if "@" in name else name for name in chosen]
+    return [Match(comparing) if name == "match" else scorer_named(name) for name in dict.fromkeys(chosen)]

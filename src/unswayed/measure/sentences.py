@@ -222,9 +222,19 @@ def _flips(results: Results) -> Markup | None:
         ).format(percent(flips.value), _ways(results), *map(percent, flips.bounds))
     ends = None if flips.low is None or flips.high is None else (percent(flips.low), percent(flips.high))
     span = "" if ends is None else f" ({ends[0]} to {ends[1]})"
-    return Markup("<strong>{}</strong>{} of answers change {}.").format(
-        _start(percent(flips.value)), span, _ways(results)
+    rule, _, limit = results.compared.get("equivalent", "").partition("@")
+    said = {
+        "found": f"queries lose a relevant document from the first {limit}",
+        "within": f"answers change by more than {limit}",
+    }.get(rule, "answers change")
+    sentence = Markup("<strong>{}</strong>{} of {} {}.").format(
+        _start(percent(flips.value)), span, outside(said), _ways(results)
     )
+    if results.gained is not None and results.gained.value is not None:
+        sentence += Markup(" {} gain one there.").format(_start(percent(results.gained.value)))
+    if results.change is not None and results.change.value is not None:
+        sentence += Markup(" The mean absolute change is {}.").format(typeset(f"{results.change.value:.3g}"))
+    return sentence
 
 
 def slices(results: Results) -> dict[str, Mapping[str, Block]]:

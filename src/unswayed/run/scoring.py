@@ -11,7 +11,7 @@ import numpy as np
 from unswayed.base.task import Task, task_named
 from unswayed.run.plan import Engine
 from unswayed.run.workers import Map, Work, mapped_on
-from unswayed.score import Array, Pair, Scorer, Stats, scorers, stats_here
+from unswayed.score import Array, Pair, Scorer, Stats, scorer_named, scorers, stats_here
 
 _BLOCK = 512  # pairs: translations take a tenth of a second
 _FEW = 4 * _BLOCK  # that are scored sooner than a process starts
@@ -36,7 +36,7 @@ class ScoringWork(Work):
     def do(self, block: tuple[str, Sequence[Pair]]) -> Array:
         name, pairs = block
         if name not in self._scorers:
-            self._scorers[name] = scorers.get(name)()
+            self._scorers[name] = scorer_named(name)
         return stats_here(self._scorers[name], pairs, self._task)
 
 
