@@ -170,7 +170,8 @@ def title(score: str) -> str:
     parts = (word.partition("@") for word in re.sub("[_/]", " ", score.replace("(", " (")).split())
     words = [_CAPITALS.get(word, word) + at + first for word, at, first in parts]  # recall@10
     first = words[0] if words else ""
-    return " ".join([first if first.partition("@")[0] in _CAPITALS.values() else first[:1].upper() + first[1:], *words[1:]])
+    is_known = first.partition("@")[0] in _CAPITALS.values()
+    return " ".join([first if is_known else first[:1].upper() + first[1:], *words[1:]])
 
 
 def subject(score: str) -> str:

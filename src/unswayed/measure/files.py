@@ -20,7 +20,7 @@ from unswayed.measure.definitions import estimate_of
 from unswayed.measure.set_scores import SetScore
 from unswayed.run.plan import in_use
 from unswayed.run.scoring import scored_by
-from unswayed.score import Scorer, scorer_named, scorers
+from unswayed.score import Scorer, scorer_named
 from unswayed.stats import Mean, Observations, Question, Resampling, estimates, sign
 from unswayed.storage.suite import Suite
 

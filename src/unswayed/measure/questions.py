@@ -17,8 +17,8 @@ from unswayed.base.ids import content_id
 from unswayed.base.values import Estimate
 from unswayed.measure.definitions import (
     ALTERED,
-    KEPT,
     BESIDE,
+    KEPT,
     MEASURES,
     SCORE_MEASURES,
     VERSION,
@@ -151,7 +151,9 @@ class FoundEstimates:
         share = self._found[ALL, ALL, ALTERED].value
         unaltered = share is not None and share < 1  # some variants equal their example; else it is not worth showing
         altered = self._found[kind, name, ALTERED] if unaltered else None
-        beside = {measure: self._found[kind, name, measure] for measure in BESIDE if (kind, name, measure) in self._found}
+        beside = {
+            measure: self._found[kind, name, measure] for measure in BESIDE if (kind, name, measure) in self._found
+        }
         return Block(**measures, noticed=noticed if controls else None, altered=altered, **beside)
 
     def by(self) -> dict[str, dict[str, Block]]:

@@ -101,7 +101,19 @@ def load_from(path: str | Path, kind: type[Any]) -> tuple[Any, str | None]:
         raise StoredFileError(f"{path} is not a file that {kind.__name__}.save() wrote: {error}.") from error
 
 
-MEASURES = ("clean", "average", "worst", "cvar", "drop", "flips", "consistency", "change", "gained", "noticed", "altered")
+MEASURES = (
+    "clean",
+    "average",
+    "worst",
+    "cvar",
+    "drop",
+    "flips",
+    "consistency",
+    "change",
+    "gained",
+    "noticed",
+    "altered",
+)
 _BY_ANSWER = ("flips", "consistency", "change", "gained", "noticed", "altered")  # they need no score
 
 

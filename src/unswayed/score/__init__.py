@@ -22,6 +22,7 @@ def scorer_named(name: str) -> Scorer:
         raise UsageError(f"The scorer {name!r} must end in a whole number of 1 or more, as in {bare}@10.")
     return cls(int(first))  # type: ignore[call-arg]
 
+
 _names, __getattr__, __dir__ = lazy_exports(
     __name__,
     {

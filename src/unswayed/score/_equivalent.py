@@ -200,7 +200,10 @@ class BoundedRegex:
 
 
 TASK_RULES = ("within", "found", "calls")  # rules for answers that are no texts
-EQUIVALENTS = ("exact", "contains", "rouge-l", "embedding:FOLDER", "embedding:minilm", "nli:FOLDER", "judge:SYSTEM")
+EQUIVALENTS = (
+    *("exact", "contains", "rouge-l", "embedding:FOLDER", "embedding:minilm", "nli:FOLDER", "judge:SYSTEM"),
+    *("within@0.05", "found@10"),
+)
 _SAME_ROUGE, _SAME_COSINE = 0.7, 0.85  # from which on two answers are the same, unless @THRESHOLD says otherwise
 
 _UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -299,7 +302,9 @@ def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
         return JudgeRule(rest, rubric)
     if rest and name not in ("exact", "contains", "rouge-l"):
         return FunctionRule(spec)
-    raise UnknownName(f"way to be {option('equivalent')}", spec, (*EQUIVALENTS, "within@TOLERANCE", "found@K", "module:function"))
+    raise UnknownName(
+        f"way to be {option('equivalent')}", spec, (*EQUIVALENTS, "within@TOLERANCE", "found@K", "module:function")
+    )
 
 
 def words_of(text: str) -> list[str]:

@@ -12,7 +12,6 @@ from unswayed.base.values import Json
 from unswayed.score._scorer import MeanScorer
 
 
-
 class LabelSetScorer(MeanScorer):
     """Extend with `overlap`. Golds and outputs are lists of labels, in any order."""
 

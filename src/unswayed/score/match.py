@@ -32,6 +32,7 @@ from unswayed.score._scorer import Array, MeanScorer, WithInputs
 from unswayed.storage.answers import AnswerStore, MemoryStores, Place
 from unswayed.storage.suite import Suite
 
+AnswersOfRow = tuple[int, Hashable, Hashable]  # a row of the suite, the clean answer to it and another
 AnsweredExample = tuple[Example, Output, list[tuple[Variant, Output]]]
 _JUDGE_FILE = "judge.sqlite"  # a judge's answers, in the folder of the run
 _LONG_ANSWER_WORDS = 25  # words on average, from which on wording varies freely
@@ -61,7 +62,7 @@ class Comparing(AbstractContextManager["Comparing"]):
         self.matches = self._rule is not None and self._rule.matches
         self.beside = self._rule.beside if self._rule else ""  # a second measure of each change, such as `gained`
         self._store: AnswerStore | None = None
-        self._known: deque[dict[tuple[int, Hashable, Hashable], tuple[bool | None, float]]] = deque(maxlen=4)  # a block each
+        self._known: deque[dict[AnswersOfRow, tuple[bool | None, float]]] = deque(maxlen=4)  # a block each
         self._words = self._answers = 0  # of clean answers
         self._plain_answer: Known[Hashable] = Known(lambda value: (task.answer(value),))
         self.unjudged = 0  # pairs on which a judge said neither yes nor no
@@ -230,7 +231,9 @@ def judge_used(folder: Place) -> dict[str, float]:
 def comparing_for(suite: Suite, extract: str = "", equivalent: str = "", rubric: str | None = None) -> Comparing:
     """What is compared on a suite: as chosen, or as the suite's data or its task declares."""
     task, declared = suite.task, suite.manifest.compared
-    if declared.get("equivalent", "exact").partition("@")[0] not in _SUITE_RULES:  # a suite from somebody else names no code
+    if (
+        declared.get("equivalent", "exact").partition("@")[0] not in _SUITE_RULES
+    ):  # a suite from somebody else names no code
         raise StoredFileError(
             f"{suite.name}: the suite compares answers by {declared['equivalent']!r}, which is not "
             f"one of {', '.join(_SUITE_RULES)}. Choose a rule with {option('equivalent')}."
@@ -239,9 +242,9 @@ def comparing_for(suite: Suite, extract: str = "", equivalent: str = "", rubric:
     foreign = equivalent if equivalent.partition("@")[0] != own else ""
     if task.own_rule and (foreign or extract not in ("", "none")):
         said = f"{option('equivalent')} {foreign}" if foreign else f"{option('extract')} {extract}"
-        rule = f"by the rule {own}@…" if own else "as sets"
+        how = f"by the rule {own}@…" if own else "as sets"
         raise UsageError(
-            f"{said} compares texts, and the task {task.name} compares its outputs {rule}. Leave it out, or make the "
+            f"{said} compares texts, and the task {task.name} compares its outputs {how}. Leave it out, or make the "
             f"suite with {option('task')} generate."
         )
     if equivalent:  # a rule that was chosen compares whole answers, unless a part was chosen too
