@@ -170,7 +170,7 @@ def read_as(
     seen = f"{len(labels):,} label{'s' * (len(labels) != 1)}" if labels else ""
     if task == "multilabel":
         seen = (
-            f"{len(frozenset[str]().union(*(label_set(gold) or () for gold in golds))):,} labels, some or none for each"
+            f"{len(frozenset[str]().union(*(label_set(gold) or () for gold in golds))):,} labels, any number for each"
         )
     elif task == "score" and golds:
         numbers = [number_of(gold) or 0.0 for gold in golds]

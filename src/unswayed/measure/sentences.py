@@ -160,8 +160,8 @@ def _change(results: Results) -> Markup:
 
 
 def _start(text: str) -> str:
-    """As a sentence starts; chrF keeps its letters."""
-    return text if text.startswith("chrF") else text[:1].upper() + text[1:]
+    """As a sentence starts; chrF and nDCG keep their letters."""
+    return text if text.startswith(("chrF", "nDCG")) else text[:1].upper() + text[1:]
 
 
 def _missing(results: Results) -> Markup | None:
@@ -224,7 +224,7 @@ def _flips(results: Results) -> Markup | None:
     span = "" if ends is None else f" ({ends[0]} to {ends[1]})"
     rule, _, limit = results.compared.get("equivalent", "").partition("@")
     said = {
-        "found": f"queries lose a relevant document from the first {limit}",
+        "found": f"varied queries lose a relevant document from the first {limit}",
         "within": f"answers change by more than {limit}",
     }.get(rule, "answers change")
     sentence = Markup("<strong>{}</strong>{} of {} {}.").format(
