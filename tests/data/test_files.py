@@ -246,7 +246,8 @@ class TestGuesses:
             self.line(tmp_path, "Spiele bitte etwas Musik von Bach,musik", "Mach bitte das Licht aus,licht")
 
     def test_the_line_is_there_for_what_is_plain_or_chosen(self, tmp_path: Path) -> None:
-        assert self.line(tmp_path, "text,label", "a joy,good").startswith("Read as: classify, 1 label, 1 row; text = text")
+        said = self.line(tmp_path, "text,label", "a joy,good")
+        assert said == "Read as: classify, 1 label, 1 row; text = text, gold = label; language en."
         said = self.line(tmp_path, "review,stars,day", "a joy,5,Monday", input=("review",), gold="day")
         assert "text = review, gold = day; language en; not read: stars." in said
 

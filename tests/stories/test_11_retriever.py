@@ -9,11 +9,24 @@ import pytest
 
 import unswayed
 from unswayed.base.values import Inputs
+from unswayed.measure.changes import flips
 
-THINGS = "lamp chair phone parcel ticket garden bicycle doctor hotel train guitar window".split()
-PLACES = "market river school".split()
-DOCUMENTS = {f"doc{n}": f"the {thing} near the {place}" for n, (thing, place) in enumerate(
-    (thing, place) for thing in THINGS for place in PLACES)}  # fmt: skip
+THINGS = (
+    "lamp",
+    "chair",
+    "phone",
+    "parcel",
+    "ticket",
+    "garden",
+    "bicycle",
+    "doctor",
+    "hotel",
+    "train",
+    "guitar",
+    "door",
+)
+TEXTS = [f"the {thing} near the {place}" for thing in THINGS for place in ("market", "river", "school")]
+DOCUMENTS = {f"doc{n}": text for n, text in enumerate(TEXTS)}
 ROWS = [
     {"query": f"where can I find {text} today", "relevant": [id], "answer": text, "contexts": [text, "nothing else"]}
     for id, text in DOCUMENTS.items()
@@ -43,9 +56,9 @@ def test_what_mistyped_queries_lose(capsys: pytest.CaptureFixture[str]) -> None:
     assert results.gained is not None
     assert results.gained.value == 0.0
     assert "of varied queries lose a relevant document from the first 10 with typos" in str(results)
-    flips = [flip for flip in unswayed.measure_run(results.run).flips() if flip.variant.meaning == "same"]
-    assert flips
-    for flip in flips:
+    changed = list(flips(results.run))
+    assert changed
+    for flip in changed:
         assert flip.example.gold[0] in flip.clean.value
         assert flip.example.gold[0] not in flip.varied.value
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 import numpy as np
 
-from unswayed.base.errors import NothingEvaluated, UsageError
+from unswayed.base.errors import NothingEvaluated, UsageError, option
 from unswayed.base.options import options_in_plan
 from unswayed.base.task import Task
 from unswayed.base.values import Json
@@ -83,6 +83,11 @@ def measure_run(run: Runlike | str | Path, plan: PlanLike = None) -> Results:
     made = plan_of(plan)
     engine, measured, run = made.engine_in_use, made.measure, run_of(run)
     measured = with_cluster(measured, run.suite)
+    if not run.suite.task.has_wrong and measured.missing != "leave":
+        raise UsageError(
+            f"{option('missing')} {measured.missing} needs a score that a wrong answer has, and the task "
+            f"{run.suite.task.name} has none. Leave it out."
+        )
     with comparing_for(run.suite, *measured.rules).cache_in_run(place_of(run)) as comparing:
         used = scorers_for(run.suite.task, measured.scores, comparing)
         # behind them those of each kind of gold, such as each type of entity
@@ -166,7 +171,7 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
         span = main.bounds[1] - main.bounds[0] if main else 1.0
         apart = naming(questions, found.by(), span, plan.level, plan.seed)
         ends: list[Questions] = []
-        if validity.counts["failed"] and plan.missing != "wrong":
+        if validity.counts["failed"] and plan.missing != "wrong" and suite.task.has_wrong:
             filled = [
                 read_table(
                     blocks_of(run, comparing), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill

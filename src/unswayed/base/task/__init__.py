@@ -31,6 +31,7 @@ class Task:
     aligned: ClassVar[bool] = False  # does gold point into the text?
     tag_field: ClassVar[str] = ""  # of a gold that is an object: where the BIO tags of the tokens of `text` are
     compared: ClassVar[tuple[str, str]] = ("", "")  # extract and equivalent by default; none: equal `answer`s
+    has_wrong: ClassVar[bool] = True  # can an output that is missing or unreadable be scored as wrong?
     own_rule: ClassVar[bool] = False  # outputs are no texts, so that no other rule, and no part, can be compared
 
     def fits(self, example: Example) -> bool:

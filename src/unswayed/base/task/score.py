@@ -16,6 +16,7 @@ class ScoreTask(Task):
     scores = ("correlation",)
     compared = ("", "within@0.05")
     own_rule = True
+    has_wrong = False  # no number is as bad as an answer that is not there
 
     def gold_problem(self, example: Example) -> str | None:
         if example.gold is None or number_of(example.gold) is not None:
