@@ -47,6 +47,7 @@ _SURE_TEXTS = frozenset((*_TEXTS, *(name for pair in _PAIRS for name in pair)))
 _ALL_GOLDS = (*_GOLDS, *_LESS_SURE_GOLDS)
 _READING = {"question", "context"}  # whose answer may be a stretch of the context
 _IN_RESULTS, _IN_INPUTS = "(?:outputs?|reference_outputs?|expected)", "inputs?"  # what dotted names start with
+_VERDICTS = ("yes", "no", "true", "false")  # answers that are labels, though a context may have these words
 _MAX_PLACES = 20  # of an answer in its context
 _ANY_GOLD = frozenset(_ALL_GOLDS)
 KNOWN_FIELDS = _ANY_GOLD | _SURE_TEXTS | {*_IDS}
@@ -180,7 +181,8 @@ class _Flat(Form):
         context = next((first[name] for name in self._inputs if self._names[name] == "context"), "")
         asked = set(self._names.values()) == _READING and options.task in (None, "qa")
         named = _field_name(self.gold) in (*FREE_GOLDS, "gold", "answers")
-        found = options.task == "qa" or any(_places(text, context) for text in golds)
+        words = [text for text in golds if text.strip().casefold() not in _VERDICTS]
+        found = options.task == "qa" or any(_places(text, context) for text in words)
         self._is_reading = asked and bool(golds) and (named or options.task == "qa") and found
         self.taken = f"text = {' + '.join(self._inputs)}" + (f", gold = {self.gold}" if self.gold else "")
 
@@ -213,10 +215,10 @@ class _Flat(Form):
                 inputs = {"text": next(iter(inputs.values()))}
         elif self._is_reading and (texts := _answer_texts(gold)):
             context = next(text for name, text in inputs.items() if name == "context")
-            places: list[tuple[str, int | None]] = [
-                (text, at) for text in texts for at in (_places(text, context) or [None])
-            ]
-            gold = {"answers": [{"text": text, "start": at} for text, at in places]}
+            answers: list[Json] = []
+            for text in texts:
+                answers += [{"text": text, "start": at} for at in _places(text, context)] or [{"text": text}]
+            gold = {"answers": answers}
         elif self._has_answers:
             # As SQuAD has them, `{"text": […], "answer_start": […]}` or a list, in the form of the task `qa`.
             if isinstance(gold, dict) and isinstance(gold.get("text"), list):

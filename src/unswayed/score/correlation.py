@@ -12,7 +12,7 @@ from unswayed.base.values import Json
 from unswayed.score._scorer import Array, Scorer
 
 
-class Correlation(Scorer):
+class PearsonCorrelation(Scorer):
     """From -1 to 1. One item has none: an example's worst variant is the one farthest from the line that predicts gold
     from outputs, as their scales may differ."""
 
