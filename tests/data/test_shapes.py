@@ -10,6 +10,7 @@ import unswayed
 from unswayed.base.errors import DataError, NothingEvaluated, UsageError
 from unswayed.data import ReadOptions, open_source
 from unswayed.data._read import Source
+from unswayed.systems.template import Template, prompt_of
 
 TEXTS = ["where is the lamp in the house", "what is on the big old table", "who took the red train home"]
 CALL = {"content": None, "tool_calls": [{"function": {"name": "find", "arguments": '{"what": "lamp"}'}}]}
@@ -67,6 +68,25 @@ def test_an_answer_is_found_as_a_word_and_at_each_place() -> None:
     rows = [{"question": TEXTS[0], "context": "Lampshades: a lamp, lamps and the lamp.", "answer": "lamp"}]
     (example,) = read(rows).examples
     assert [answer["start"] for answer in example.gold["answers"]] == [14, 34]
+
+
+def test_lists_of_passages_reach_the_system_as_lists_and_prompts_as_texts() -> None:
+    rows = [
+        {"question": text, "contexts": ["The lamp.", 'A "table".'], "answer": f"{text}, I think so"} for text in TEXTS
+    ]
+    seen: list[Any] = []
+
+    def system(batch: list[Any]) -> list[str]:
+        seen.extend(batch)
+        return ["I think so" for _ in batch]
+
+    results = unswayed.check(system, rows, "keyboard/adjacent", language="en")
+    assert results.task == "generate"
+    assert all(inputs["contexts"] == passages for inputs in seen)
+    inputs = {"question": "what?", "contexts": '["The lamp.", "A table."]'}
+    assert prompt_of(Template("{contexts}\nQ: {question}"), inputs) == "The lamp.\n\nA table.\nQ: what?"
+    with pytest.raises(UsageError, match="'contexts' is a list of passages"):
+        unswayed.make_suite(rows, "keyboard/adjacent", language="en", plan={"vary": {"fields": ["contexts"]}})
 
 
 def test_an_answer_that_is_not_in_the_context_is_free_and_the_context_stays() -> None:
