@@ -82,7 +82,7 @@ def test_lists_of_passages_reach_the_system_as_lists_and_prompts_as_texts() -> N
 
     results = unswayed.check(system, rows, "keyboard/adjacent", language="en")
     assert results.task == "generate"
-    assert all(inputs["contexts"] == passages for inputs in seen)
+    assert all(inputs["contexts"] == rows[0]["contexts"] for inputs in seen)
     inputs = {"question": "what?", "contexts": '["The lamp.", "A table."]'}
     assert prompt_of(Template("{contexts}\nQ: {question}"), inputs) == "The lamp.\n\nA table.\nQ: what?"
     with pytest.raises(UsageError, match="'contexts' is a list of passages"):
