@@ -487,6 +487,24 @@ CASES = {
         operators=("keyboard/typist", "surface/repeat"),
         answer=reply_of,
     ),
+    "multilabel": Case(
+        task="multilabel",
+        data=examples_of([({"text": text}, sorted(set(text.split()[:2]))) for text in SENTENCES]),
+        operators=("keyboard/typist", "surface/case"),
+        answer=lambda inputs: inputs["text"].split()[1::-1],
+    ),
+    "score": Case(
+        task="score",
+        data=examples_of([({"text": text}, len(text) / 10) for text in SENTENCES]),
+        operators=("keyboard/typist", "spoken/filler_end"),
+        answer=lambda inputs: round(len(inputs["text"]) / 10 + inputs["text"].count("t") / 4, 3),
+    ),
+    "retrieve": Case(
+        task="retrieve",
+        data=examples_of([({"query": text}, {text.split()[-1]: 2, text.split()[0]: 1}) for text in SENTENCES]),
+        operators=("keyboard/typist", "spoken/filler_begin"),
+        answer=lambda inputs: [*inputs["query"].split()[:1], "none", *inputs["query"].split()[1:]],
+    ),
     "translate": Case(
         task="translate",
         data=examples_of(

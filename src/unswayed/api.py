@@ -26,7 +26,7 @@ from unswayed.run.making import made_suite, suite_of
 from unswayed.run.plan import MeasurePlan, Plan, PlanLike, given_options, plan_of
 from unswayed.run.record import Run, refuse_other
 from unswayed.run.spending import CostEstimate, Spending
-from unswayed.score import Comparing, comparing_for, scorers
+from unswayed.score import Comparing, comparing_for, scorer_named
 from unswayed.storage.files import as_path
 from unswayed.storage.suite import Suite
 from unswayed.systems.device import using
@@ -170,7 +170,7 @@ def _until(plan: Plan, suite: Suite, measured: Callable[[Run], Results]) -> Unti
     if not rules:
         return None
     wanted = plan.measure
-    comparing = comparing_for(suite, wanted.extract, wanted.equivalent, wanted.rubric)
+    comparing = comparing_for(suite, *wanted.rules)
     check_stop_rules(rules, next(iter(scorers_for(suite.task, wanted.scores, comparing)), None))
 
     def hold(run: Run) -> bool:
@@ -183,7 +183,7 @@ def _until(plan: Plan, suite: Suite, measured: Callable[[Run], Results]) -> Unti
 def _check_measures(measure: MeasurePlan) -> None:
     """Raises what is wrong with the measures before anything is asked."""
     for name in measure.scores:
-        scorers.get(name)
+        scorer_named(name)
     comparing = Comparing(task_named("text"), measure.extract, measure.equivalent, measure.rubric)
     cited(measure.agreement, comparing)
 

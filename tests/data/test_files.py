@@ -201,19 +201,25 @@ class TestExcel:
 
 
 class TestGuesses:
-    def notes(self, tmp_path: Path, header: str, row: str, **options: object) -> tuple[str, ...]:
+    def line(self, tmp_path: Path, header: str, row: str, **options: object) -> str:
         (tmp_path / "a.csv").write_text(f"{header}\n{row}\n", encoding="utf-8")
-        return open_source(tmp_path / "a.csv", ReadOptions(**options), "en").kind.notes  # type: ignore[arg-type]
+        return open_source(tmp_path / "a.csv", ReadOptions(**options), "en").read_as  # type: ignore[arg-type]
 
     def test_what_was_taken_and_left_is_said(self, tmp_path: Path) -> None:
-        (said,) = self.notes(tmp_path, "review,stars,day", "a joy,5,Monday")
-        assert said.endswith("the text is 'review' and the gold is 'stars', by the fields' names; not read: day. "
-                             "To change it, use input= or gold=.")  # fmt: skip
-        (said,) = self.notes(tmp_path, "review,mood", "a joy,good")
-        assert "the text is 'review' and there is no gold, by the fields' names; not read: mood." in said
+        said = self.line(tmp_path, "review,stars,day", "a joy,5,Monday")
+        assert said == (
+            "Read as: classify, 1 label, 1 row; text = review, gold = stars; language en; not read: day. "
+            "To change it, use input= or gold=."
+        )
+        said = self.line(tmp_path, "review,mood", "a joy,good")
+        assert "text = review, no gold; language en; not read: mood." in said
+
+    def test_a_column_that_looks_like_gold_and_is_not_read_is_named(self, tmp_path: Path) -> None:
+        said = self.line(tmp_path, "review,true_label", "a joy,good")
+        assert said.endswith("'true_label' looks like a right answer: to score with it, name it with gold=.")
 
     def test_names_in_capitals_are_known(self, tmp_path: Path) -> None:
-        assert self.notes(tmp_path, "ID,Text,Label", "1,a joy,good") == ()
+        assert "text = Text, gold = Label; language en." in self.line(tmp_path, "ID,Text,Label", "1,a joy,good")
         (example,) = read_examples(tmp_path / "a.csv")
         assert (example.id, example.inputs, example.gold) == ("1", {"Text": "a joy"}, "good")
 
@@ -225,28 +231,29 @@ class TestGuesses:
         assert (list(example.inputs), example.gold, list(example.groups)) == (["Message"], "alarm", ["region"])
 
     def test_of_names_that_nobody_knows_the_longest_text_is_taken(self, tmp_path: Path) -> None:
-        (said,) = self.notes(tmp_path, "Thema,Nachricht,Datum", "Licht,Mach bitte das Licht aus,2024-01-01")
-        assert said.endswith("the text is 'Nachricht' and there is no gold, by the first row; not read: Thema, Datum. "
+        said = self.line(tmp_path, "Thema,Nachricht,Datum", "Licht,Mach bitte das Licht aus,2024-01-01")
+        assert said.endswith("text = Nachricht, no gold; language en; not read: Thema, Datum. "
                              "To change it, use input= or gold=.")  # fmt: skip
-        (said,) = self.notes(tmp_path, "类别,内容", "音乐,请播放巴赫的音乐")
-        assert "the text is '内容'" in said
+        assert "text = 内容" in self.line(tmp_path, "类别,内容", "音乐,请播放巴赫的音乐")
         for row in ("ein paar Worte hier,noch ein paar Worte", "Licht,aus"):
             with pytest.raises(DataError, match="a.csv:2: it is not clear which field holds the text; the fields are"):
-                self.notes(tmp_path, "eins,zwei", row)
+                self.line(tmp_path, "eins,zwei", row)
 
     def test_a_table_without_a_header_loses_no_row(self, tmp_path: Path) -> None:
         with pytest.raises(
             DataError, match="a.csv:2: the row above should hold the names of the columns, but it has '"
         ):
-            self.notes(tmp_path, "Spiele bitte etwas Musik von Bach,musik", "Mach bitte das Licht aus,licht")
+            self.line(tmp_path, "Spiele bitte etwas Musik von Bach,musik", "Mach bitte das Licht aus,licht")
 
-    def test_what_is_plain_or_chosen_is_not(self, tmp_path: Path) -> None:
-        assert self.notes(tmp_path, "text,label", "a joy,good") == ()
-        assert self.notes(tmp_path, "review,stars,day", "a joy,5,Monday", input=("review",), gold="day") == ()
+    def test_the_line_is_there_for_what_is_plain_or_chosen(self, tmp_path: Path) -> None:
+        said = self.line(tmp_path, "text,label", "a joy,good")
+        assert said == "Read as: classify, 1 label, 1 row; text = text, gold = label; language en."
+        said = self.line(tmp_path, "review,stars,day", "a joy,5,Monday", input=("review",), gold="day")
+        assert "text = review, gold = day; language en; not read: stars." in said
 
     def test_in_memory_as_well(self, capsys: pytest.CaptureFixture[str]) -> None:
         make_suite([{"review": "play some jazz", "stars": 5, "day": "Monday"}], "keyboard/adjacent", language="en")
-        assert "<examples>: the text is 'review' and the gold is 'stars'" in capsys.readouterr().err
+        assert capsys.readouterr().err.startswith("Read as: classify, 1 label, 1 row; text = review, gold = stars")
 
 
 @pytest.mark.usefixtures("needs_identifier")

@@ -27,7 +27,7 @@ def test_a_column(tmp_path: Path) -> None:
     assert (suite.manifest.task, suite.manifest.examples, suite.manifest.variants) == ("qa", 2, 2)
     first, second = suite.variants()
     assert first.inputs == {"question": "Wehre?", "context": "In Oslo."}
-    assert (first.source, first.gold) == ("people/keyboard", {"answers": [{"text": "Oslo"}]})
+    assert (first.source, first.gold) == ("people/keyboard", {"answers": [{"text": "Oslo", "start": 3}]})
     assert second.inputs["question"] == "When?"  # a person who made no slip counts too
 
 

@@ -270,7 +270,7 @@ def suite(task: str, **compared_by: str) -> SimpleNamespace:
         ("generate", {}, {}, "contains"),
         ("chat", {}, {}, "contains"),
         ("classify", {}, {}, ""),
-        ("tools", {}, {}, ""),
+        ("tools", {}, {}, "calls"),
         ("generate", {"extract": "number"}, {}, "number then exact"),
         ("generate", {"extract": "number"}, {"extract": "none"}, "contains"),
         ("generate", {"extract": "number"}, {"equivalent": "rouge-l"}, "rouge-l"),

@@ -122,6 +122,9 @@ GOOD = {
     ),
     "translate": ("the cat sat on the mat", "the dog sat on the mat"),
     "generate": ("It is 7.", "I don't know."),
+    "multilabel": (["a", "b"], ["b", "c"]),
+    "score": (0.5, 0.75),
+    "retrieve": (["a", "b"], ["b", "c"]),
     "tools": ([{"f": {"x": [1]}}], [{"g": {"x": [2], "y": ["a", ""]}}]),
 }
 ODD = st.recursive(
@@ -135,8 +138,8 @@ ODD = st.recursive(
 
 
 def task_of(name):
-    for task in ("classify", "slu", "qa", "sql", "translate", "generate", "tools"):
-        if name in task_named(task).scores:
+    for task in ("classify", "slu", "qa", "sql", "translate", "generate", "tools", "multilabel", "score", "retrieve"):
+        if name in {known.partition("@")[0] for known in task_named(task).scores}:
             return task_named(task)
     return task_named("text")
 

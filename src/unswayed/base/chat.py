@@ -104,9 +104,26 @@ def chat_of(inputs: Inputs) -> dict[str, Any]:
     return {**chat, "messages": messages}
 
 
+LISTED = ("contexts", "passages", "documents", "retrieved_contexts")  # inputs that hold several texts, as a JSON list
+UNVARIED = frozenset(("context", *LISTED))  # inputs that people do not write, beside those that they do
+
+
+def passages_of(inputs: Inputs) -> dict[str, list[str]]:
+    """The inputs that hold a list of passages, by name."""
+    found = {}
+    for name in LISTED:
+        if inputs.get(name, "").startswith("["):
+            with suppress(msgspec.MsgspecError):
+                found[name] = msgspec.json.decode(inputs[name], type=list[str])
+    return found
+
+
 def as_sent(inputs: Inputs) -> Json:
-    """What a system gets of an example: its texts by name, or, of a chat, its messages and tools."""
-    return chat_of(inputs) if CHAT in inputs and is_chat(inputs) else inputs
+    """What a system gets of an example: its texts by name, lists of passages as lists, and a chat as its messages and
+    tools."""
+    if CHAT in inputs and is_chat(inputs):
+        return chat_of(inputs)
+    return inputs if inputs.keys().isdisjoint(LISTED) else {**inputs, **passages_of(inputs)}
 
 
 def chat_problem(inputs: Inputs) -> str | None:

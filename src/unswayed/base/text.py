@@ -160,22 +160,24 @@ _SCORES = {
     "match": "Share of right answers",
     "tool_calls": "Share of right tool calls",
 }
-_CAPITALS = {word.lower(): word for word in ("BLEU", "chrF", "CMRC", "F1", "SQL")}
+_CAPITALS = {word.lower(): word for word in ("BLEU", "chrF", "CMRC", "F1", "MRR", "nDCG", "SQL")}
 
 
 def title(score: str) -> str:
     """A score in words, as a heading starts: `macro_f1` is `Macro F1`, `match(number)` the share of right answers."""
     if (known := _SCORES.get(score.partition("(")[0])) is not None:
         return known
-    words = [_CAPITALS.get(word, word) for word in re.sub("[_/]", " ", score.replace("(", " (")).split()]
+    parts = (word.partition("@") for word in re.sub("[_/]", " ", score.replace("(", " (")).split())
+    words = [_CAPITALS.get(word, word) + at + first for word, at, first in parts]  # recall@10
     first = words[0] if words else ""
-    return " ".join([first if first in _CAPITALS.values() else first[:1].upper() + first[1:], *words[1:]])
+    is_known = first.partition("@")[0] in _CAPITALS.values()
+    return " ".join([first if is_known else first[:1].upper() + first[1:], *words[1:]])
 
 
 def subject(score: str) -> str:
     """The same within a sentence: `accuracy`, `macro F1`, `the share of right answers`."""
     name = title(score)
-    name = name if name[:2].isupper() or name in _CAPITALS.values() else name[:1].lower() + name[1:]
+    name = name if name[:2].isupper() or name.partition("@")[0] in _CAPITALS.values() else name[:1].lower() + name[1:]
     return f"the {name}" if name.startswith("share") else name
 
 

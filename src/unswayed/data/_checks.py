@@ -1,15 +1,10 @@
-"""What examples are, and what is wrong with them: the task and the language, where the user gave none; inputs, golds,
-labels and ids; new ids for those without; and labels that look like ids.
-
-A gold that is called `label` or `intent` is a label. One that is called `answer` or `target` may be either: a few
-short values that come again and again are labels, values that hardly repeat are free answers. Where neither is clear,
-the user must choose.
+"""What is wrong with examples: inputs, golds, labels and ids; new ids for those without; labels that look like ids; and
+the language, where the user gave none.
 """
 
 from __future__ import annotations
 
 import math
-import re
 import sys
 from array import array
 from collections import Counter
@@ -19,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
-from unswayed.base.chat import choices_in
 from unswayed.base.errors import DataError, UsageError, nearest, option
 from unswayed.base.ids import canonical, canonical_lines, content_id, content_ids
 from unswayed.base.language import (
@@ -32,18 +26,11 @@ from unswayed.base.language import (
     language_tag,
 )
 from unswayed.base.options import ReadOptions
-from unswayed.base.task import Task, guess_task, task_named
+from unswayed.base.task import Task, task_named
 from unswayed.base.values import Example, Json
 from unswayed.data._reader import Problem
 from unswayed.storage.suite import LANGUAGE
 
-FREE_GOLDS = frozenset(("answer", "target", "completion", "response", "solution", "ideal", "expected"))
-_PROMPTS = frozenset(("prompt", "question", "instruction"))
-_FINAL = re.compile(r"####\s*-?[$]?[\d,.]*\d\s*$")  # GSM8K's last line
-_NUMBER = re.compile(r"\s*-?[$]?\d[\d,]*(\.\d+)?%?\s*")
-_MAX_LABEL_WORDS, _MAX_LABEL_CHARS = 5, 60  # labels have no more words, and no more characters
-_MIN_LABEL_REPEATS = 3  # how often a label comes on average, at least
-_FREE_TASKS = ("generate", "chat")
 _IDENTIFIED_ROWS = 1_000  # rows that tell the language
 _WATCHED_ROWS = 1_000  # rows that are all watched; further on, the next is ever farther away
 _OTHER_SHARE, _OTHER_ROWS = 0.1, 10  # the share of rows, and how many, that may be in another language
@@ -59,70 +46,11 @@ class DataKind(NamedTuple):
     notes: tuple[str, ...] = ()  # what was guessed that the user may want otherwise, in sentences
 
 
-def guess_data_task(
-    examples: Sequence[Example], gold_field: str | None, chosen: str | None = None, equivalent: str = ""
-) -> tuple[str, dict[str, str]]:
-    """The task of the first examples of data, and what is compared by default: `extract` or `equivalent`.
-
-    `chosen` is the task that the user named, or that the format has.
-    """
-    golds = [example.gold for example in examples if example.gold is not None]
-    if (chosen or "generate") == "generate" and examples and choices_in(examples[0].inputs):
-        return "generate", {"extract": "choice"}
-    task = chosen
-    if not task:
-        first = next((example for example in examples if example.gold is not None), examples[0])
-        task = guess_task(first).name
-        if task == "text":
-            values = [value for gold in golds for value in (gold if isinstance(gold, list) and gold else [gold])]
-            free = golds and all(isinstance(value, str | int | float) for value in values)
-            if free or (not golds and not _PROMPTS.isdisjoint(first.inputs)):
-                task = "generate"
-        elif task == "classify" and (gold_field or "").casefold() in (*FREE_GOLDS, "gold"):
-            answers = _are_free_answers(golds)
-            if answers is None and gold_field != "gold":  # unswayed's own name, which was for labels first
-                what = f"It is not clear whether {gold_field!r} holds labels or free answers, such as {golds[0]!r:.40}"
-                raise UsageError(f"{what}: use {option('task')} with classify or generate.")
-            task = "generate" if answers else task
-    numbers = golds and task in _FREE_TASKS and all(map(_is_number, golds))
-    if equivalent and task in _FREE_TASKS:
-        return task, {"equivalent": equivalent}
-    return task_named(task).name, {"extract": "number"} if numbers else {}
-
-
-def _are_free_answers(golds: list[Json]) -> bool | None:
-    """Are these free answers? False: they are labels; None: they may be either."""
-    if any(isinstance(gold, bool) for gold in golds):
-        return False
-    texts = [str(gold) for gold in golds]
-    distinct = len({text.strip().casefold() for text in texts})
-    long = sum(len(t) > _MAX_LABEL_CHARS or len(t.split()) > _MAX_LABEL_WORDS or "\n" in t.strip() for t in texts)
-    if long > len(texts) / 5 or all(map(_FINAL.search, texts)):
-        return True
-    if distinct * _MIN_LABEL_REPEATS <= len(texts):
-        return False
-    if len(texts) >= 2 * _MIN_LABEL_REPEATS and 2 * distinct > len(texts):
-        return True
-    if distinct == len(texts) and any(" " in text.strip() or _is_number(text) for text in texts):
-        return True
-    return None
-
-
-def _is_number(gold: Json) -> bool:
-    if isinstance(gold, bool):
-        return False
-    if isinstance(gold, int | float):
-        return True
-    return isinstance(gold, str) and bool(_NUMBER.fullmatch(gold) or _FINAL.search(gold))
-
-
-def data_kind(
-    name: str, compared: dict[str, str], examples: Sequence[Example], language: str | None, notes: tuple[str, ...] = ()
-) -> DataKind:
+def data_kind(name: str, compared: dict[str, str], examples: Sequence[Example], language: str | None) -> DataKind:
     """What data is about, with the language as chosen, or else as found in its first examples."""
     tag = language_tag(language) if language else ""
     if tag and tag != SEVERAL:
-        return DataKind(name, tag, False, compared, notes)
+        return DataKind(name, tag, False, compared)
     step, task = max(1, len(examples) // _IDENTIFIED_ROWS), task_named(name)
     found = identify(_varied_text(example, task) for example in examples[::step]).language
     how = f"set {option('lang', 'language')} if that is wrong"
@@ -132,7 +60,7 @@ def data_kind(
     else:
         note = f"the language is {found} ({language_name(found)}), identified from the texts; {how}."
     said = () if found in ("en", UNSURE) else (note,)  # most data is in English
-    return DataKind(name, found, not tag, compared, (*notes, *said))
+    return DataKind(name, found, not tag, compared, said)
 
 
 def with_languages(examples: Iterable[Example], kind: DataKind, path: Path | None = None) -> Iterator[Example]:

@@ -17,7 +17,7 @@ from unswayed.base.edits import to_bio
 from unswayed.base.errors import DataError, option
 from unswayed.base.options import ReadOptions
 from unswayed.base.values import Example, Inputs, Json
-from unswayed.data._checks import FREE_GOLDS
+from unswayed.data._guess import FREE_GOLDS
 from unswayed.data._reader import Problem, Record, read_lines
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ _TEXTS = ("text", "sentence", "utterance", "query", "content")
 _TYPES = ("label", "labels", "type", "entity_group", "entity", "tag")
 _TAG = re.compile(r"O|[BIESLUM]-\S+|[BI]")
 _JOINED = "\u00a0"  # stands for a space inside a token, as single spaces separate tokens
-_CHAT_GOLDS = FREE_GOLDS | {"gold", "label", "expected_output", "reference"}  # names of a column with the right answer
+_CHAT_GOLDS = FREE_GOLDS | {"gold", "label", "reference"}  # names of a column with the right answer
 _ANSWERS = "possible_answer"  # BFCL's folder of golds, beside its files of questions
 _decode = msgspec.json.Decoder().decode
 
@@ -90,7 +90,8 @@ class Form:
     """Makes examples of the records of one file. What the first record is like decides for all."""
 
     gold: str | None = None  # the field that holds it
-    guess = ""  # which fields were taken and which were not, in a sentence; none where the user chose, or it is plain
+    taken = ""  # which fields hold texts and gold, such as `text = review, gold = stars`
+    left: tuple[str, ...] = ()  # fields that were not read
 
     def __init__(self, options: ReadOptions) -> None:
         self._options = options

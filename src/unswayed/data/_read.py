@@ -19,9 +19,10 @@ from unswayed.base.ids import content_id, file_hash
 from unswayed.base.options import ReadOptions
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json, Variant
-from unswayed.data._checks import Checks, DataKind, LabelCounts, data_kind, guess_data_task, with_languages
+from unswayed.data._checks import Checks, DataKind, LabelCounts, data_kind, with_languages
 from unswayed.data._fields import KNOWN_FIELDS, Fields
 from unswayed.data._forms import Form, naming_of
+from unswayed.data._guess import guess_data_task, read_as
 from unswayed.data._reader import Problem, ReadBlock, Reader, readers
 from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 
@@ -40,6 +41,7 @@ class Source(NamedTuple):
     kind: DataKind
     id: str
     examples: Iterable[Example]
+    read_as: str  # how it was read, in a line
 
 
 def read_examples(path: str | Path, options: ReadOptions | None = None) -> Iterator[Example]:
@@ -81,12 +83,14 @@ def open_source(data: object, options: ReadOptions | None = None, language: str 
         path = Path(data)
         opened = _open_file(path, options, find_reader(path, options))
         kind = opened.kind(language)
-        return Source(kind, content_id_of(path), with_languages(opened.checked_examples(), kind, path))
+        examples_read = with_languages(opened.checked_examples(), kind, path)
+        return Source(kind, content_id_of(path), examples_read, opened.read_as(kind))
     opened = _open_memory(data, options)
     examples = list(opened.checked_examples())
     kind = opened.kind(language)
     examples = list(with_languages(examples, kind))
-    return Source(kind, content_id([[e.id, e.inputs, e.gold, e.groups] for e in examples], size=16), examples)
+    id = content_id([[e.id, e.inputs, e.gold, e.groups] for e in examples], size=16)
+    return Source(kind, id, examples, opened.read_as(kind))
 
 
 class _OpenSource(NamedTuple):
@@ -103,8 +107,12 @@ class _OpenSource(NamedTuple):
     searched: int  # rows after the first bad one, to find more to show
 
     def kind(self, language: str | None) -> DataKind:
-        notes = (f"{self.path}: {self.form.guess}",) if self.form.guess else ()
-        return data_kind(self.task, self.compared, self.first, language or self.language, notes)
+        return data_kind(self.task, self.compared, self.first, language or self.language)
+
+    def read_as(self, kind: DataKind) -> str:
+        """How the data were read, in a line."""
+        form, more = self.form, self.searched > 0 and len(self.first) == _GUESSED_ROWS
+        return read_as(kind.task, kind.compared, self.first, kind.language, form.taken, form.left, more)
 
     def checked_examples(self) -> Iterator[Example]:
         task = task_named(self.task)
@@ -324,7 +332,7 @@ def import_corpus(
 ) -> Suite:  # fmt: skip
     """Makes a suite of a corpus whose reader knows variants, such as READIN's folders."""
     path, options = Path(path), options or ReadOptions()
-    kind, source, examples = open_source(path, options, language)
+    kind, source, examples, _ = open_source(path, options, language)
 
     def variants() -> Iterator[Variant]:
         variant = None
@@ -349,7 +357,7 @@ def import_versions(
     same order; or `NAME`, a column of the clean file that holds the text. Versions that equal the clean text stay.
     """
     path, options = Path(path), options or ReadOptions()
-    kind, source, examples = open_source(path, options, language)
+    kind, source, examples, _ = open_source(path, options, language)
     clean, task = list(examples), task_named(kind.task)
     found: dict[str, dict[int, Example]] = {}  # by version, what stands for each row of the clean data
     files = []

@@ -215,7 +215,7 @@ class Changed(NamedTuple):
 def changed_answers(a: Runlike, b: Runlike, score: str, plan: MeasurePlan) -> Iterator[Changed]:
     """Every lost and gained answer, in the order of the suite; none where nothing can be scored."""
     task, names = a.suite.task, plan.scores or ([score] if score in scorers else None)
-    with comparing_for(a.suite, plan.extract, plan.equivalent, plan.rubric) as comparing, KeptScores([a, b]) as kept:
+    with comparing_for(a.suite, *plan.rules) as comparing, KeptScores([a, b]) as kept:
         scorer = next(iter(scorers_for(task, names, comparing)), None) if score != "none" else None
         right, both = Right(scorer, task, kept), zip(items_of(a, b), items_of(b, a), strict=True)
         while scorer is not None and (block := list(islice(both, _EXAMPLES))):

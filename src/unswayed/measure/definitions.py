@@ -36,6 +36,7 @@ VERSION = 3  # of these definitions; part of every signature
 SCORE_MEASURES = ("clean", "average", "worst", "cvar", "drop")
 ANSWER_MEASURES = ("flips", "consistency", "noticed")
 MEASURES = SCORE_MEASURES + ANSWER_MEASURES
+BESIDE = ("change", "gained")  # second measures of changed answers, where the rule that compares them has one
 ALTERED = "altered"  # says what the variants are, not what the system does: no gate, no comparison
 WORST_OF = 3  # variants among which the worst is looked for, unless something else is asked for
 
@@ -114,18 +115,28 @@ def cut(column: Observations, inside: Bools | None) -> Observations:
 
 
 def answer_columns(part: Part, scope: Scope, way: Way) -> dict[str, Observations]:
-    """Flips, consistency and noticed: they compare answers with the clean answer and need no gold."""
+    """Flips, consistency, noticed and those in `BESIDE`: they compare answers with the clean answer."""
 
     def changes(variants: Ints, whole: bool = False) -> Observations:
         example, flip = part.example[variants], part.flip[variants]
         missing = np.bincount(example[flip == MISSING], minlength=part.size)
         return _share_column(part.size, example[flip >= 0], example[flip == 1], missing, way, whole)
 
-    return {
+    found = {
         "flips": changes(scope.same),
         "consistency": changes(scope.same, whole=True),
         "noticed": changes(scope.changed),
     }
+    for name, values in part.beside.items():
+        known = scope.same[~np.isnan(values[scope.same])]
+        example, lost = part.example[known], part.example[scope.same][part.flip[scope.same] == MISSING]
+        counts = np.bincount(example, minlength=part.size)
+        varied = np.flatnonzero(counts)
+        mean = np.bincount(example, weights=values[known], minlength=part.size)[varied] / counts[varied]
+        column, statistic = _weighed(mean, counts[varied], way)
+        span = (0.0, 1.0) if name == "gained" else (0.0, np.inf)
+        found[name] = Observations(varied, column, statistic, np.bincount(lost, minlength=part.size), span)
+    return found
 
 
 def altered_column(part: Part, scope: Scope, way: Way) -> Observations:

@@ -20,14 +20,14 @@ from unswayed.measure.definitions import estimate_of
 from unswayed.measure.set_scores import SetScore
 from unswayed.run.plan import in_use
 from unswayed.run.scoring import scored_by
-from unswayed.score import Scorer, scorers
+from unswayed.score import Scorer, scorer_named
 from unswayed.stats import Mean, Observations, Question, Resampling, estimates, sign
 from unswayed.storage.suite import Suite
 
 
 def score_files(name: str, gold: str | Path, predicted: str | Path, settings: Resampling | None = None) -> Estimate:
     """The score of two files with a text, or in `.jsonl` files a JSON value, a line."""
-    scorer = scorers.get(name)()
+    scorer = scorer_named(name)
     golds, outputs = _values(Path(gold)), _values(Path(predicted))
     check_lengths(gold, len(golds), predicted, len(outputs))
     files = {"gold": file_id(gold), "outputs": file_id(predicted)}

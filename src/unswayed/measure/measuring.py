@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 import numpy as np
 
-from unswayed.base.errors import NothingEvaluated, UsageError
+from unswayed.base.errors import NothingEvaluated, UsageError, option
 from unswayed.base.options import options_in_plan
 from unswayed.base.task import Task
 from unswayed.base.values import Json
@@ -42,7 +42,7 @@ from unswayed.measure.validity import FILLS, Sanity, Validity, as_wrong
 from unswayed.run.block import Answered, Block, in_blocks
 from unswayed.run.plan import Engine, MeasurePlan, Plan, PlanLike, plan_of
 from unswayed.run.record import Run
-from unswayed.score import Comparing, Match, Scorer, comparing_for, scorers
+from unswayed.score import Comparing, Match, Scorer, comparing_for, scorer_named
 from unswayed.storage.answers import Place
 from unswayed.storage.suite import Suite
 
@@ -83,8 +83,12 @@ def measure_run(run: Runlike | str | Path, plan: PlanLike = None) -> Results:
     made = plan_of(plan)
     engine, measured, run = made.engine_in_use, made.measure, run_of(run)
     measured = with_cluster(measured, run.suite)
-    rules = measured.extract, measured.equivalent, measured.rubric
-    with comparing_for(run.suite, *rules).cache_in_run(place_of(run)) as comparing:
+    if not run.suite.task.has_wrong and measured.missing != "leave":
+        raise UsageError(
+            f"{option('missing')} {measured.missing} needs a score that a wrong answer has, and the task "
+            f"{run.suite.task.name} has none. Leave it out."
+        )
+    with comparing_for(run.suite, *measured.rules).cache_in_run(place_of(run)) as comparing:
         used = scorers_for(run.suite.task, measured.scores, comparing)
         # behind them those of each kind of gold, such as each type of entity
         divided = [scorer for scorer in used if type(scorer).parts is not Scorer.parts]
@@ -170,7 +174,7 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
         span = main.bounds[1] - main.bounds[0] if main else 1.0
         apart = naming(questions, found.by(), span, plan.level, plan.seed)
         ends: list[Questions] = []
-        if validity.counts["failed"] and plan.missing != "wrong":
+        if validity.counts["failed"] and plan.missing != "wrong" and suite.task.has_wrong:
             filled = [
                 read_table(
                     blocks_of(run, comparing), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill
@@ -249,5 +253,8 @@ def decisive(plan: MeasurePlan, way: Way) -> dict[str, object]:
 def scorers_for(task: Task, names: Sequence[str] | None, comparing: Comparing | None = None) -> list[Scorer]:
     """The named scorers, or the task's own, each once; where what is compared was declared, that is the score."""
     comparing = comparing if comparing is not None and comparing.name else None
-    chosen = names or (("match",) if comparing is not None else task.scores)
-    return [Match(comparing) if name == "match" else scorers.get(name)() for name in dict.fromkeys(chosen)]
+    chosen = names or (("match",) if comparing is not None and comparing.matches else task.scores)
+    if not names and comparing is not None and comparing.beside == "gained":  # the K of flips is that of the scores
+        first = comparing.equivalent.partition("@")[2]
+        chosen = [f"{name.partition('@')[0]}@{first}" if "@" in name else name for name in chosen]
+    return [Match(comparing) if name == "match" else scorer_named(name) for name in dict.fromkeys(chosen)]

@@ -17,6 +17,7 @@ from unswayed.base.ids import content_id
 from unswayed.base.values import Estimate
 from unswayed.measure.definitions import (
     ALTERED,
+    BESIDE,
     KEPT,
     MEASURES,
     SCORE_MEASURES,
@@ -87,7 +88,7 @@ class Questions:
             if kind == ALL:
                 sets += [(cut.key, cut.value, cut.name, inside) for cut, inside in cuts]
             for of, value, label, inside in sets:
-                for measure in (*MEASURES, ALTERED):
+                for measure in (*MEASURES, *part.beside, ALTERED):
                     self._ask(part, (of, value, measure), columns[measure], main, measure, label, inside)
             for cut, inside in cuts if kind == "operator" else ():
                 label = f"operator={name}&{cut.name}"
@@ -150,7 +151,10 @@ class FoundEstimates:
         share = self._found[ALL, ALL, ALTERED].value
         unaltered = share is not None and share < 1  # some variants equal their example; else it is not worth showing
         altered = self._found[kind, name, ALTERED] if unaltered else None
-        return Block(**measures, noticed=noticed if controls else None, altered=altered)
+        beside = {
+            measure: self._found[kind, name, measure] for measure in BESIDE if (kind, name, measure) in self._found
+        }
+        return Block(**measures, noticed=noticed if controls else None, altered=altered, **beside)
 
     def by(self) -> dict[str, dict[str, Block]]:
         sets = dict.fromkeys((kind, name) for kind, name, _ in self._found if kind not in (ALL, GRID, SCORES))
@@ -181,6 +185,8 @@ def signer_of(runs: Sequence[tuple[Parted, str]], scorer: Scorer | None, suite: 
     signature is "all" or what was selected, as in "operator=spoken/filler_end".
     """
     answers = "-".join(_digest(table, None, ("clean_ok", "flip", "ok")) for table, _ in runs)
+    values = [column for table, _ in runs for part in table.parts() for column in part.beside.values()]
+    beside = f"{answers}-{blake2b(b''.join(v.tobytes() for v in values), digest_size=8).hexdigest()}"
     scores = answers
     if scorer is not None:
         names = ("clean", "varied", "clean_due", "due", *(() if scorer.linear else ("clean_codes", "codes")))
@@ -194,6 +200,7 @@ def signer_of(runs: Sequence[tuple[Parted, str]], scorer: Scorer | None, suite: 
 
     def signed(measure: str, set_: str) -> str:
         how, outputs = by_score if measure in SCORE_MEASURES else by_answer
+        outputs = {"outputs": beside} if measure in BESIDE else outputs
         return sign({"measure": f"{measure}:{VERSION}", **how, "set": set_, **outputs, **run, **more})
 
     return signed

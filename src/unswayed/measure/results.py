@@ -101,8 +101,20 @@ def load_from(path: str | Path, kind: type[Any]) -> tuple[Any, str | None]:
         raise StoredFileError(f"{path} is not a file that {kind.__name__}.save() wrote: {error}.") from error
 
 
-MEASURES = ("clean", "average", "worst", "cvar", "drop", "flips", "consistency", "noticed", "altered")
-_BY_ANSWER = ("flips", "consistency", "noticed", "altered")  # they need no score
+MEASURES = (
+    "clean",
+    "average",
+    "worst",
+    "cvar",
+    "drop",
+    "flips",
+    "consistency",
+    "change",
+    "gained",
+    "noticed",
+    "altered",
+)
+_BY_ANSWER = ("flips", "consistency", "change", "gained", "noticed", "altered")  # they need no score
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -111,6 +123,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `worst` is the expected lowest score of k of an example's variants, `cvar` the mean of its lowest k-th. `noticed` is
     for controls, whose meaning changed: the share of them after which the answer did differ. `altered` is the share of
     variants whose text differs from the example's, where people, or those who simulate them, left some as they were.
+    `change` is the mean absolute change of outputs that are numbers, and `gained` the share of variants whose first
+    K documents have a relevant one that those of the clean input have not.
     """
 
     clean: Estimate
@@ -120,6 +134,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     drop: Estimate
     flips: Estimate
     consistency: Estimate
+    change: Estimate | None = None
+    gained: Estimate | None = None
     noticed: Estimate | None = None
     altered: Estimate | None = None
 
@@ -232,6 +248,8 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     consistency: Estimate
     noticed: Estimate | None
     altered: Estimate | None = None
+    change: Estimate | None = None
+    gained: Estimate | None = None
     sets: dict[str, dict[str, Block]] = msgspec.field(name="by")
     grid: dict[str, dict[str, Estimate]]
     scores: dict[str, dict[str, Estimate]]

@@ -58,7 +58,8 @@ class Part:
     `text` numbers the distinct inputs of an example's variants, 0 for those that equal the example's own; `repeated`
     says whether some are alike. `flip` is 1
     where a variant's answer differs from the clean one, -1 where either is missing, and -2 where either was not asked.
-    `person` is the number of the person who made a variant, -1 if it was nobody.
+    `person` is the number of the person who made a variant, -1 if it was nobody. `beside` holds a second measure of the
+    change of each answer by its name, such as `gained`, where the rule that compares answers has one.
     """
 
     first: int  # the number of the first example
@@ -78,6 +79,7 @@ class Part:
     flip: Ints
     person: Ints
     scored: dict[str, Scored]
+    beside: dict[str, Array]
 
 
 class Parted(Protocol):
@@ -105,6 +107,7 @@ class RunTable:
     made: Ints  # how many variants there are of each kind
     most_tries: int  # distinct variants of the same meaning that an example has at most
     people: list[str]  # who made variants, where people did
+    beside: str = ""  # the name of the second measure of changes
     _corpora: dict[str, ScoredRows] = field(default_factory=dict)
     _only: Part | None = None
 
@@ -166,6 +169,7 @@ class RunTable:
                 flip=get(stored["flip"]).astype(np.int64),
                 person=get(stored["person"]).astype(np.int64) if self.people else np.full(len(kind), -1),
                 scored={scorer.name: self._scored(stored, scorer) for scorer in self.pairs.scorers},
+                beside={self.beside: get(stored["beside"])} if self.beside else {},
             )
             first += part.size
             # A run that fits in one part is read from the file once, and kept.
@@ -330,7 +334,7 @@ class PairCodes:
             return ScoredRows(np.zeros((0, 1)), np.array(none), np.array([NO_GOLD, NO_OUTPUT]))
         rows, place = np.unique(np.concatenate(found), axis=0, return_inverse=True)
         return ScoredRows(
-            rows, np.append(scorer.aggregate(rows), none), np.append(place.ravel(), [NO_OUTPUT, NO_OUTPUT])
+            rows, np.append(scorer.item_scores(rows), none), np.append(place.ravel(), [NO_OUTPUT, NO_OUTPUT])
         )
 
 

@@ -97,7 +97,7 @@ def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
     if results.average.value is None or results.clean.value is None:
         if flips[0] is None:
             return [*said, Markup("Nothing could be measured: no variant has an answer.")]
-        found = [_graded(results, flips), _lost(results.validity)]
+        found = [_graded(results, flips), _lost(results)]
         found.append(Markup("Nothing could be scored, so it is unknown whether they were right."))
         return said + [sentence for sentence in found if sentence]
     if results.altered is not None and results.altered.value is not None:
@@ -107,7 +107,7 @@ def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
     first = [*change, *flips] if by_drop(results) else [*flips, *change]
     sampled = [spread.sentence(operator) for operator, spread in results.spread.items()]
     sampled += results.people.sentences() if results.people else []
-    found = [_graded(results, first), _lost(results.validity), *map(escape, sampled)]
+    found = [_graded(results, first), _lost(results), *map(escape, sampled)]
     return said + [sentence for sentence in (*found, _within(results), _hurt(results)) if sentence]
 
 
@@ -160,8 +160,8 @@ def _change(results: Results) -> Markup:
 
 
 def _start(text: str) -> str:
-    """As a sentence starts; chrF keeps its letters."""
-    return text if text.startswith("chrF") else text[:1].upper() + text[1:]
+    """As a sentence starts; chrF and nDCG keep their letters."""
+    return text if text.startswith(("chrF", "nDCG")) else text[:1].upper() + text[1:]
 
 
 def _missing(results: Results) -> Markup | None:
@@ -176,13 +176,14 @@ def _missing(results: Results) -> Markup | None:
     )
 
 
-def _lost(validity: Mapping[str, Json]) -> Markup | None:
+def _lost(results: Results) -> Markup | None:
     """How many outputs can't be read, and whether more is lost of varied inputs than of clean ones."""
-    said = []
+    said, validity = [], results.validity
+    how = "are left out of the correlation" if results.task == "score" else "count as wrong"
     lost: Mapping[str, Json] = validity.get("lost") or {}
     items = validity.get("examples", 0) + validity.get("variants", 0)
     if unreadable := validity.get("unreadable", 0):
-        said.append(Markup("{} of outputs can't be read and count as wrong.").format(percent(unreadable / items)))
+        said.append(Markup("{} of outputs can't be read and {}.").format(percent(unreadable / items), how))
     if wrong := validity.get("counted_wrong", 0):
         said.append(Markup("{} of inputs failed and count as wrong.").format(percent(wrong / items)))
     if lost and lost["p_corrected"] < _SURELY:
@@ -222,9 +223,19 @@ def _flips(results: Results) -> Markup | None:
         ).format(percent(flips.value), _ways(results), *map(percent, flips.bounds))
     ends = None if flips.low is None or flips.high is None else (percent(flips.low), percent(flips.high))
     span = "" if ends is None else f" ({ends[0]} to {ends[1]})"
-    return Markup("<strong>{}</strong>{} of answers change {}.").format(
-        _start(percent(flips.value)), span, _ways(results)
+    rule, _, limit = results.compared.get("equivalent", "").partition("@")
+    said = {
+        "found": f"varied queries lose a relevant document from the first {limit}",
+        "within": f"answers change by more than {limit}",
+    }.get(rule, "answers change")
+    sentence = Markup("<strong>{}</strong>{} of {} {}.").format(
+        _start(percent(flips.value)), span, escape(said), _ways(results)
     )
+    if results.gained is not None and results.gained.value is not None:
+        sentence += Markup(" {} gain one there.").format(_start(percent(results.gained.value)))
+    if results.change is not None and results.change.value is not None:
+        sentence += Markup(" The mean absolute change is {}.").format(typeset(f"{results.change.value:.3g}"))
+    return sentence
 
 
 def slices(results: Results) -> dict[str, Mapping[str, Block]]:

@@ -16,11 +16,11 @@ from unswayed.measure.spill import Kept, Spill
 from unswayed.run.block import AS_IT_WAS, Block, Kind, first_of_each
 from unswayed.run.record import NOT_ASKED
 from unswayed.score import Comparing
-from unswayed.stats import Ints
+from unswayed.stats import Array, Ints
 
 PersonOf = Callable[[Kind, str], str | None]
 VARIANTS_A_PART = 1 << 16
-_COLUMNS = ("rows", "clean_ok", "variants", "kind", "ok", "flip", "text", "person")
+_COLUMNS = ("rows", "clean_ok", "variants", "kind", "ok", "flip", "text", "person", "beside")
 
 
 class RunTableReader:
@@ -83,6 +83,7 @@ class RunTableReader:
             "flip": found.flip,
             "text": block.text,
             "person": np.array(persons, dtype=np.int64),
+            "beside": np.zeros(0) if found.beside is None else found.beside,
         }
         for name, column in columns.items():
             self._columns[name].append(column)
@@ -169,6 +170,8 @@ class RunTableReader:
         }
         if self._person_of is not None:
             columns["person"] = whole["person"][sort].astype(np.int32)
+        if self._compared.beside:
+            columns["beside"] = whole["beside"][sort]
         for key in dict.fromkeys(key for _, groups in self._groups for key in groups):
             codes = _joined([groups.get(key, np.full(size, -1)) for size, groups in self._groups])
             columns["group", key] = codes[order].astype(np.int32)
@@ -207,6 +210,7 @@ class RunTableReader:
             made=self._made,
             most_tries=self._most_tries,
             people=list(self._people),
+            beside=self._compared.beside,
         )
 
 
@@ -244,12 +248,13 @@ class Compared(NamedTuple):
     """The number of each answer, equal for equal ones: -1 where there is none, 0 if it can't be read.
 
     `flip` is 1 where a variant's answer differs from the clean one, -1 where either is missing, and -2 where either
-    was not asked.
+    was not asked. `beside` is the second measure of each change, NaN where either is missing; None if there is none.
     """
 
     before: Ints
     after: Ints
     flip: Ints
+    beside: Array | None = None
 
 
 def joined_outputs(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -290,4 +295,10 @@ def compared(block: Block, comparing: Comparing, fill: Fill | None = None) -> Co
     left_out = not_asked[block.clean_out][owner] | not_asked[block.out]
     flip[lost] = MISSING if fill is None else int(not fill.varied)
     flip[lost & left_out] = LEFT_OUT
-    return Compared(before, after, flip)
+    beside = None
+    if comparing.beside:
+        answers, rows = list(numbers), (block.rows[of] for of in owner.tolist())
+        each = zip(rows, first.tolist(), after.tolist(), strict=True)
+        found = [comparing.value_beside(row, answers[one + 1], answers[other + 1]) for row, one, other in each]
+        beside = np.array(found, dtype=np.float64)
+    return Compared(before, after, flip, beside)

@@ -116,6 +116,8 @@ _HEADS = {
     "flips": "flips",
     "consistency": "consistent",
     "noticed": "controls noticed",
+    "change": "change",
+    "gained": "gained",
     "altered": "altered",
 }
 

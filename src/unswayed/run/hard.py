@@ -24,7 +24,7 @@ from unswayed.base.values import Example, Output, Variant
 from unswayed.run.engine import start_run
 from unswayed.run.plan import Plan, SystemPlan
 from unswayed.run.record import Run
-from unswayed.score import Comparing, Match, Scorer, comparing_for, due_of, scorers, tags_of
+from unswayed.score import Comparing, Match, Scorer, comparing_for, due_of, scorer_named, tags_of
 from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 from unswayed.systems.system import System
 from unswayed.vary import operators as known_operators
@@ -80,7 +80,7 @@ def hardest(run: Run, selector: System, seed: int, ties: Counter[str]) -> Iterat
     """
     task = run.suite.task
     comparing = comparing_for(run.suite).cache_in_run(run.place)
-    judged = [Match(comparing) if name == "match" else scorers.get(name)() for name in task.scores]
+    judged = [Match(comparing) if name == "match" else scorer_named(name) for name in task.scores]
     lots = Seeds(seed, "set/hard", 1)
     items = comparing.watch(run.items())
     while block := list(islice(items, _BLOCK)):
@@ -130,7 +130,7 @@ def _badness(
         column = np.full(len(golds), best)
         if due:
             rows = scorer.stats([outputs[i] for i in due], [due_of(scorer, golds[i], inputs[i]) for i in due], task)
-            column[due] = np.nan_to_num(scorer.aggregate(rows), nan=best)
+            column[due] = np.nan_to_num(scorer.item_scores(rows), nan=best)
         scores.append(column.tolist())
     bad: list[Badness] = []
     for i, (example, clean, variant, output) in enumerate(candidates):

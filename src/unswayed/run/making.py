@@ -200,6 +200,7 @@ def _source(plan: Plan, data: object) -> Source:
     if data is None:
         raise UsageError("No data was given: name a file or folder, or `path` under [data] in the plan.")
     source = open_source(data, plan.data.reading(), plan.data.language)
+    print(source.read_as, file=sys.stderr)
     for note in source.kind.notes:
         print(f"unswayed: {note}", file=sys.stderr)
     return source

@@ -186,7 +186,7 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     equivalent: Annotated[
         str,
         doc("When two answers are the same: exact, contains, rouge-l[@0.7], embedding:FOLDER[@0.85], nli:FOLDER, "
-            "judge:SYSTEM or module:function.", metavar="RULE"),
+            "judge:SYSTEM or module:function; scores: within@0.05; rankings: found@10.", metavar="RULE"),
     ] = ""  # fmt: skip
     rubric: Annotated[
         str | None,
@@ -223,6 +223,13 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         doc("A slice to cut results by. Repeatable. Default: all.", "--slice", "FIELD", column=True),
     ] = None
     stored: Annotated[bool, doc("Measure anew, and store no results with the run.")] = True
+
+    @property
+    def rules(self) -> tuple[str, str, str | None]:
+        """The part, the rule and the rubric by which answers are compared; a main score `recall@5` has flips@5 too."""
+        name, at, first = self.scores[0].partition("@") if self.scores else ("", "", "")
+        ranked = at and name in ("recall", "mrr", "ndcg") and not self.equivalent
+        return self.extract, f"found@{first}" if ranked else self.equivalent, self.rubric
 
 
 class GatePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

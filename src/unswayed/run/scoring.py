@@ -13,7 +13,7 @@ from unswayed.base.recorder import recorder_of
 from unswayed.base.task import Task, task_named
 from unswayed.run.plan import Engine
 from unswayed.run.workers import Map, Work, mapped_on
-from unswayed.score import Array, Pair, Scorer, Stats, scorers, stats_here
+from unswayed.score import Array, Pair, Scorer, Stats, scorer_named, scorers, stats_here
 
 _BLOCK = 512  # pairs: translations take a tenth of a second
 _FEW = 4 * _BLOCK  # that are scored sooner than a process starts
@@ -38,7 +38,7 @@ class ScoringWork(Work):
     def do(self, block: tuple[str, Sequence[Pair]]) -> tuple[Array, Dependencies | None]:
         name, pairs = block
         if name not in self._scorers:
-            self._scorers[name] = scorers.get(name)()
+            self._scorers[name] = scorer_named(name)
         rows, recorder = stats_here(self._scorers[name], pairs, self._task), recorder_of(type(self._scorers[name]))
         return rows, None if recorder is None else recorder.news()
 

@@ -22,6 +22,8 @@ from unswayed.score.match import Comparing, Match, comparing_for, judge_used
 
 scorers: Registry[Scorer]
 
+def scorer_named(name: str) -> Scorer: ...
+
 __all__ = [
     "Accuracy",
     "Array",
@@ -41,6 +43,7 @@ __all__ = [
     "pearson",
     "question_of",
     "ratio",
+    "scorer_named",
     "scorers",
     "stats_here",
     "tags_of",

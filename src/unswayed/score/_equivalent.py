@@ -201,7 +201,11 @@ class BoundedRegex:
         self.close()
 
 
-EQUIVALENTS = ("exact", "contains", "rouge-l", "embedding:FOLDER", "embedding:minilm", "nli:FOLDER", "judge:SYSTEM")
+TASK_RULES = ("within", "found", "calls")  # rules for answers that are no texts
+EQUIVALENTS = (
+    *("exact", "contains", "rouge-l", "embedding:FOLDER", "embedding:minilm", "nli:FOLDER", "judge:SYSTEM"),
+    *("within@0.05", "found@10"),
+)
 _SAME_ROUGE, _SAME_COSINE = 0.7, 0.85  # from which on two answers are the same, unless @THRESHOLD says otherwise
 
 _UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -216,6 +220,7 @@ class AnswerPair(NamedTuple):
     reference: Json
     inputs: Inputs
     gold: bool  # is the reference the gold answer?
+    due: Json = None  # the gold answer, where the reference is the clean one
 
     @property
     def texts(self) -> tuple[str, str]:
@@ -231,6 +236,8 @@ class EquivalentRule:
     transitive: ClassVar[bool] = False  # same exactly where the keys are equal
     sees_inputs: ClassVar[bool] = False
     asks: ClassVar[bool] = False  # a system, whose answers are worth keeping
+    matches: ClassVar[bool] = True  # is an answer that is the same as the gold right, so that `match` is the score?
+    beside: ClassVar[str] = ""  # a second measure of the change, which `value_beside` gives
     rubric: str = ""
 
     @property
@@ -255,6 +262,10 @@ class EquivalentRule:
         """A verdict on one pair."""
         return self.key(pair.said) == self.key(pair.reference)
 
+    def value_beside(self, pair: AnswerPair) -> float:
+        """The value of the measure that `beside` names; 0 for answers of one key."""
+        return 0.0
+
     def same(self, pairs: Sequence[AnswerPair], store: AnswerStore | None = None) -> list[bool | None]:
         """A verdict on each pair. `store` caches the answers of a system that is asked."""
         return [self.alike(pair) for pair in pairs]
@@ -264,6 +275,11 @@ def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
     """What a spec names. Raises UsageError where it names nothing."""
     if rubric is not None and not spec.startswith("judge:"):
         raise UsageError(f"{option('rubric')} is for {option('equivalent')} judge:SYSTEM.")
+    kind, _, parameter = spec.partition("@")
+    if kind in TASK_RULES:
+        from unswayed.score._task_rules import task_rule  # which extends the rules here
+
+        return task_rule(kind, parameter)
     bare, at, number = spec.rpartition("@")
     threshold = _SAME_ROUGE if spec.startswith("rouge-l") else _SAME_COSINE
     if at and bare.startswith(("rouge-l", "embedding:")):  # other names, such as a system's, may hold the sign
@@ -292,7 +308,9 @@ def equivalent_named(spec: str, rubric: str | None = None) -> EquivalentRule:
         return JudgeRule(rest, rubric)
     if rest and name not in ("exact", "contains", "rouge-l"):
         return FunctionRule(spec)
-    raise UnknownName(f"way to be {option('equivalent')}", spec, (*EQUIVALENTS, "module:function"))
+    raise UnknownName(
+        f"way to be {option('equivalent')}", spec, (*EQUIVALENTS, "within@TOLERANCE", "found@K", "module:function")
+    )
 
 
 def words_of(text: str) -> list[str]:

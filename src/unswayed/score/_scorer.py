@@ -84,6 +84,10 @@ class Scorer:
         """The score of a set from the sum of its rows, along the last axis; NaN where it is not defined."""
         raise NotImplementedError
 
+    def item_scores(self, rows: Array) -> Array:
+        """What items are ranked by to find the worst: the score of each by itself."""
+        return self.aggregate(rows)
+
     def parts(self, golds: Iterable[Json], task: Task) -> list[Scorer]:
         """The same score of each kind of gold that there is, such as each type of entity; reported beside the whole."""
         return []

@@ -17,20 +17,28 @@ import numpy as np
 
 from unswayed.base.chat import CHOICES, moved_back
 from unswayed.base.dependencies import Dependencies
-from unswayed.base.errors import StoredFileError, UnswayedError, option
+from unswayed.base.errors import StoredFileError, UnswayedError, UsageError, option
 from unswayed.base.ids import content_id
 from unswayed.base.task import Known, Task
 from unswayed.base.values import Example, Inputs, Json, Output, Variant
-from unswayed.score._equivalent import AnswerPair, EquivalentRule, equivalent_named, extract_named, text_of
+from unswayed.score._equivalent import (
+    TASK_RULES,
+    AnswerPair,
+    EquivalentRule,
+    equivalent_named,
+    extract_named,
+    text_of,
+)
 from unswayed.score._scorer import Array, MeanScorer, WithInputs
 from unswayed.storage.answers import AnswerStore, MemoryStores, Place
 from unswayed.storage.suite import Suite
 
+AnswersOfRow = tuple[int, Hashable, Hashable]  # a row of the suite, the clean answer to it and another
 AnsweredExample = tuple[Example, Output, list[tuple[Variant, Output]]]
 _JUDGE_FILE = "judge.sqlite"  # a judge's answers, in the folder of the run
 _LONG_ANSWER_WORDS = 25  # words on average, from which on wording varies freely
 _BLOCK_EXAMPLES = 200  # examples whose answers are compared together
-_SUITE_RULES = ("exact", "contains", "rouge-l")  # rules that a suite may declare
+_SUITE_RULES = ("exact", "contains", "rouge-l", *TASK_RULES)  # rules that a suite may declare
 _NO_PART = ("", "the part to compare is not there")
 
 
@@ -52,8 +60,10 @@ class Comparing(AbstractContextManager["Comparing"]):
         self.sees_inputs = self._rule is not None and self._rule.sees_inputs
         # Are answers the same exactly where their keys are? Else a rule must `watch` the items first.
         self.plain = self._rule is None or self._rule.transitive
+        self.matches = self._rule is not None and self._rule.matches
+        self.beside = self._rule.beside if self._rule else ""  # a second measure of each change, such as `gained`
         self._store: AnswerStore | None = None
-        self._known: deque[dict[tuple[int, Hashable, Hashable], bool | None]] = deque(maxlen=4)  # a block each
+        self._known: deque[dict[AnswersOfRow, tuple[bool | None, float]]] = deque(maxlen=4)  # a block each
         self._words = self._answers = 0  # of clean answers
         self._plain_answer: Known[Hashable] = Known(lambda value: (task.answer(value),))
         self.unjudged = 0  # pairs on which a judge said neither yes nor no
@@ -158,9 +168,12 @@ class Comparing(AbstractContextManager["Comparing"]):
                 for variant, output in varied if before not in undecidable else ():
                     after = self.varied(example, variant, output)
                     if after not in undecidable and after != before:
-                        pair = AnswerPair(self.part(output.value), self.part(clean.value), example.inputs, False)
+                        said, reference = self.part(output.value), self.part(clean.value)
+                        pair = AnswerPair(said, reference, example.inputs, False, variant.gold)
                         due[example.row, before, after] = pair
-            self._known.append(dict(zip(due, self.same(list(due.values())), strict=True)))
+            pairs = list(due.values())
+            beside = [self._rule.value_beside(pair) if self._rule else 0.0 for pair in pairs]
+            self._known.append(dict(zip(due, zip(self.same(pairs), beside, strict=True), strict=True)))
             yield from block
 
     def flip(self, row: int, before: Hashable, after: Hashable) -> int:
@@ -171,8 +184,17 @@ class Comparing(AbstractContextManager["Comparing"]):
             return int(before != after)
         if _NO_PART in (before, after) or self.unreadable in (before, after):
             return 1
-        same = next(known[row, before, after] for known in self._known if (row, before, after) in known)
+        same, _ = self._verdict(row, before, after)
         return -1 if same is None else int(not same)
+
+    def value_beside(self, row: int, before: Hashable, after: Hashable) -> float:
+        """The value of the measure `beside` for two answers of the example of that row; NaN where either is missing."""
+        if None in (before, after) or self.unreadable in (before, after):
+            return float("nan")
+        return 0.0 if before == after or self.plain else self._verdict(row, before, after)[1]
+
+    def _verdict(self, row: int, before: Hashable, after: Hashable) -> tuple[bool | None, float]:
+        return next(known[row, before, after] for known in self._known if (row, before, after) in known)
 
     def same(self, pairs: Sequence[AnswerPair]) -> list[bool | None]:
         """Whether each two parts are the same; None where a judge said neither yes nor no."""
@@ -214,10 +236,21 @@ def judge_used(folder: Place) -> dict[str, float]:
 def comparing_for(suite: Suite, extract: str = "", equivalent: str = "", rubric: str | None = None) -> Comparing:
     """What is compared on a suite: as chosen, or as the suite's data or its task declares."""
     task, declared = suite.task, suite.manifest.compared
-    if declared.get("equivalent", "exact") not in _SUITE_RULES:  # a suite from somebody else names no code
+    if (
+        declared.get("equivalent", "exact").partition("@")[0] not in _SUITE_RULES
+    ):  # a suite from somebody else names no code
         raise StoredFileError(
             f"{suite.name}: the suite compares answers by {declared['equivalent']!r}, which is not "
             f"one of {', '.join(_SUITE_RULES)}. Choose a rule with {option('equivalent')}."
+        )
+    own = task.compared[1].partition("@")[0]
+    foreign = equivalent if equivalent.partition("@")[0] != own else ""
+    if task.own_rule and (foreign or extract not in ("", "none")):
+        said = f"{option('equivalent')} {foreign}" if foreign else f"{option('extract')} {extract}"
+        how = f"by the rule {own}@…" if own else "as sets"
+        raise UsageError(
+            f"{said} compares texts, and the task {task.name} compares its outputs {how}. Leave it out, or make the "
+            f"suite with {option('task')} generate."
         )
     if equivalent:  # a rule that was chosen compares whole answers, unless a part was chosen too
         return Comparing(task, extract, equivalent, rubric)

@@ -7,6 +7,7 @@ from typing import Any
 from unswayed.base.chat import Call, calls_of, chat_of, is_chat, standard_text
 from unswayed.base.task import Task
 from unswayed.base.values import Json
+from unswayed.score._equivalent import AnswerPair, ContainsRule
 from unswayed.score._scorer import MeanScorer, WithInputs
 
 _TYPES: dict[str, type] = {
@@ -20,7 +21,8 @@ class ToolCalls(MeanScorer):
     """1 if the calls are the gold ones, in any order: each name, and each argument one of the values listed for it.
 
     Gold is `[{name: {argument: [values]}}, …]`; `""` among the values lets the argument be absent. The definitions of
-    the tools, from the inputs, tell the types; without them, the gold values' own types do.
+    the tools, from the inputs, tell the types; without them, the gold values' own types do. If the gold is a text, the
+    answer must make no call and contain that text.
     """
 
     name = "tool_calls"
@@ -28,6 +30,9 @@ class ToolCalls(MeanScorer):
 
     def item(self, output: Json, gold: Json, task: Task) -> float:
         due, inputs = (gold.gold, gold.inputs) if isinstance(gold, WithInputs) else (gold, {})
+        if isinstance(due, str):
+            said = calls_of(output) == [] and ContainsRule().alike(AnswerPair(output, due, inputs, True))
+            return float(bool(said))
         tools = chat_of(inputs).get("tools", []) if is_chat(inputs) else []
         return float(calls_problem(output, due, tools) is None)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from unswayed.base.chat import CHAT, as_sent
+from unswayed.base.chat import as_sent
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.ids import content_id, file_hash
 from unswayed.base.own_code import is_installed_code
@@ -75,7 +75,7 @@ class CallableSystem(System):
         if not batch:
             return []
         # Copies, as a function may well edit its inputs in place.
-        copies = [dict(as_sent(inputs)) if CHAT in inputs else inputs.copy() for inputs in batch]
+        copies = [dict(as_sent(inputs)) for inputs in batch]
         returned = self.function(copies)
         if callable(convert := getattr(returned, "tolist", None)):
             returned = convert()

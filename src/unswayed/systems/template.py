@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from unswayed.base.chat import CHOICES
+from unswayed.base.chat import CHOICES, passages_of
 from unswayed.base.errors import UsageError, nearest
 from unswayed.base.ids import canonical, content_id
 from unswayed.base.values import Inputs
@@ -189,6 +189,8 @@ def texts_of(inputs: Inputs) -> Inputs:
 
 def prompt_of(template: Template, inputs: Inputs) -> str:
     """The prompt as it is sent: the template, changed as a variant says, with the texts filled in."""
+    if passages := passages_of(inputs):
+        inputs = {**inputs, **{name: "\n\n".join(texts) for name, texts in passages.items()}}
     if PROMPT not in inputs:
         return template.fill(inputs)
     reprompt, changed = _reprompted(template.text, inputs[PROMPT], template.where)

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from unswayed.base.chat import LISTED, passages_of
 from unswayed.base.dependencies import Dependencies
 from unswayed.base.edits import LabelsLost, apply, apply_each
 from unswayed.base.errors import CannotKeepLabels, UnknownName, UsageError, option
@@ -200,6 +201,10 @@ class Varier:
             if set(map(len, chosen)) != {1}:
                 ends = list(accumulate(map(len, chosen)))
                 whose = [e for e, its in zip(examples, chosen, strict=True) for _ in its]
+        for name in set(fields).intersection(LISTED):
+            if any(passages_of(example.inputs).get(name) for example in examples):
+                how = f"Choose another input with {option('field', 'fields')}."
+                raise UsageError(f"The input {name!r} is a list of passages, which operators don't vary. {how}")
         aligned = self.task if self._aligned else None
         language = [self._language(e) for e in whose] if self._mixed else self.variation.language
         try:

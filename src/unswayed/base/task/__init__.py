@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
-from unswayed.base.chat import CHOICES, choices_in
+from unswayed.base.chat import CHOICES, UNVARIED, choices_in
 from unswayed.base.edits import Edit, LabelsLost, OneEach, apply, apply_each, marked_tags, move_tags, move_tags_each
 from unswayed.base.registry import Registry
 from unswayed.base.values import Example, Inputs, Json
@@ -31,6 +31,8 @@ class Task:
     aligned: ClassVar[bool] = False  # does gold point into the text?
     tag_field: ClassVar[str] = ""  # of a gold that is an object: where the BIO tags of the tokens of `text` are
     compared: ClassVar[tuple[str, str]] = ("", "")  # extract and equivalent by default; none: equal `answer`s
+    has_wrong: ClassVar[bool] = True  # can an output that is missing or unreadable be scored as wrong?
+    own_rule: ClassVar[bool] = False  # outputs are no texts, so that no other rule, and no part, can be compared
 
     def fits(self, example: Example) -> bool:
         """Does this example look like one of this task? Used to guess the task."""
@@ -42,9 +44,10 @@ class Task:
 
     def texts(self, inputs: Inputs) -> tuple[str, ...]:
         """The inputs that operators vary by default."""
-        if CHOICES in inputs and not self.varied:
-            return tuple(name for name in inputs if name != CHOICES or not choices_in(inputs))
-        return self.varied or tuple(inputs)
+        if self.varied:
+            return self.varied
+        written = tuple(name for name in inputs if name not in UNVARIED) or tuple(inputs)
+        return tuple(name for name in written if name != CHOICES or not choices_in(inputs))
 
     def gold_problem(self, example: Example) -> str | None:
         """What is wrong with an example's gold, if anything."""

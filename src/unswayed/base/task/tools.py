@@ -12,13 +12,14 @@ from unswayed.base.values import Example, Json
 
 class ToolsTask(ChatTask):
     """Gold is as in BFCL: `[{name: {argument: [right values]}}, …]`, where `""` says that an argument may be absent.
+    In chats that end in a text instead, it is that text.
 
     An output is `[{"name": …, "arguments": {…}}, …]`; OpenAI's `tool_calls` and JSON in a text are read too.
     """
 
     name = "tools"
     scores = ("tool_calls",)
-    compared = ("", "")
+    compared = ("", "calls")
 
     def fits(self, example: Example) -> bool:
         if not is_chat(example.inputs):
@@ -27,7 +28,7 @@ class ToolsTask(ChatTask):
 
     def gold_problem(self, example: Example) -> str | None:
         gold, problem = example.gold, chat_problem(example.inputs)
-        if problem or gold is None:
+        if problem or gold is None or isinstance(gold, str):
             return problem
         for call in gold if isinstance(gold, list) else [None]:
             (arguments,) = call.values() if isinstance(call, dict) and len(call) == 1 else (None,)

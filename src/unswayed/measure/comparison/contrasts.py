@@ -363,6 +363,7 @@ def _parts_until(table: RunTable, ends: Sequence[int]) -> Iterator[Part]:
                 groups={key: codes[own] for key, codes in part.groups.items()},
                 example=part.example[varied] - start,
                 scored=scored,
+                beside={name: values[varied] for name, values in part.beside.items()},
                 **{name: getattr(part, name)[varied] for name in columns},
             )
         if not inside:

@@ -91,7 +91,7 @@ class _Baseline:
         refuse_other_suite(runs)
         self._plan = plan = with_cluster(_as_measured(plan, given), runs[0].suite)
         self._suite, folder = runs[0].suite, runs[-1].path if isinstance(runs[-1], Run) else None
-        with comparing_for(self._suite, plan.extract, plan.equivalent, plan.rubric).cache_in_run(folder) as comparing:
+        with comparing_for(self._suite, *plan.rules).cache_in_run(folder) as comparing:
             mains = {one.score for one in given if isinstance(one, Results) and one.score in scorers}
             if len(mains) > 1 and not plan.scores:
                 raise UsageError(
