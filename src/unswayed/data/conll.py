@@ -94,7 +94,9 @@ class ConllReader(Reader):
             row += 1
         if self._left_out and not row:
             line, why = self._left_out[0]
-            raise DataError(f"{why}, and no other sentence is left. Fix it, or remove the token and its tag.", path, line)
+            raise DataError(
+                f"{why}, and no other sentence is left. Fix it, or remove the token and its tag.", path, line
+            )
         for line, why in self._left_out[:_MAX_NAMED]:
             print(f"unswayed: {path}:{line}: {why}; the sentence was left out.", file=sys.stderr)
         if more := [str(line) for line, _ in self._left_out[_MAX_NAMED:]]:

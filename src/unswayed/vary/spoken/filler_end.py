@@ -22,6 +22,7 @@ class FillerEnd(Operator):
 
     version = 2
     languages = ("en",)
+    distinct = True
     quick = True
     presets = ("speech",)
     example = ("play some jazz by miles davis", "play some jazz by miles davis right away")
