@@ -1,4 +1,4 @@
-"""Is a combination of operators worse than its parts together? Its drop beside the sum of theirs, example by example."""
+"""Is a combination of operators worse than its parts together? Its drop beside the sum of theirs, by example."""
 
 from __future__ import annotations
 

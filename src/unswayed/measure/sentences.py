@@ -277,16 +277,8 @@ def _combined(results: Results) -> list[Markup]:
         verdict = "more than the sum of its parts" if more else "less than the sum of its parts" if less else ""
         verdict = verdict or "not clearly more or less than the sum of its parts"
         what = "The drop" if measure == "drop" else "The share of changed answers"
-        said.append(
-            Markup("{} under {} is {}, {} (alone: {}; difference {}).").format(
-                what,
-                outside(name),
-                typeset(number(one.value, 3)),
-                verdict,
-                Markup(", ").join(alone),
-                typeset(interval(one.beyond)),
-            )  # fmt: skip
-        )
+        figures = typeset(number(one.value, 3)), verdict, Markup(", ").join(alone), typeset(interval(one.beyond))
+        said.append(Markup("{} under {} is {}, {} (alone: {}; difference {}).").format(what, outside(name), *figures))
     return said
 
 

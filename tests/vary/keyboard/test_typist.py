@@ -152,9 +152,7 @@ def test_most_swaps_are_between_hands() -> None:
 
 def test_people_differ_and_repeat_themselves(tmp_path: Path) -> None:
     """With `person=draw`, a draw is one person: some slip little, some much, and a word goes wrong in their own way."""
-    people = [
-        [0.1 * 1.25**n, *[0.1] * len(STYLES)] for n in range(20)
-    ]  # from few slips to many
+    people = [[0.1 * 1.25**n, *[0.1] * len(STYLES)] for n in range(20)]  # from few slips to many
     made_of = msgspec.structs.replace(of("noiseqa", "uncorrected"), people=people)
     (tmp_path / "people.json").write_bytes(msgspec.json.encode(Profiles({"uncorrected": made_of})))
     operator = Typist(mode="uncorrected", profile=str(tmp_path / "people.json"), person="draw")

@@ -111,7 +111,7 @@ class FeatureOperator(Operator):
 
     def places(self, text: str) -> dict[str, list[Edits]]:
         """What each feature asked for may change, by its name."""
-        return _places_of(type(self), tuple(self._asked), text)
+        return _places_of(type(self), tuple(self._asked), text)  # type: ignore[arg-type]
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         found = self.places(text.text)
