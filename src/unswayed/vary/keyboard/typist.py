@@ -47,7 +47,7 @@ class Typist(Operator):
     presets = ("typing",)
     unaltered = True
     languages = tuple(language for language in LANGUAGES if language not in _OTHERWISE)
-    example = ("book a table for two at seven", "boo a table for two t seven")
+    example = ("book a table for two at seven", "book a table foor two at sevren")
 
     def __init__(
         self, mode: str = "corrected", device: str = "desk", autocorrect: bool = True, layout: str = "",
