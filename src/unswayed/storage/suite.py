@@ -381,9 +381,11 @@ def write_pieces(
 
     rows = languages_counted(examples(), spoken) if "+" in manifest.language else examples()
     texts, made_variants = DistinctTexts(), variant_columns(variants(), content.update)
+    if (manifest.draws or 1) > 1:
+        made_variants = texts.watch(made_variants)
     parts = {
         "examples": counted("examples", joined_columns(example_columns(rows, content.update))),
-        "variants": counted("variants", joined_columns(texts.watch(made_variants))),
+        "variants": counted("variants", joined_columns(made_variants)),
     }
 
     def whole_manifest(hashes: dict[str, str]) -> Manifest:

@@ -15,7 +15,6 @@ class FillerBegin(Operator):
     """Begins with a filler such as *so*, *like* or *okay so*."""
 
     languages = ("en",)
-    distinct = True
     quick = True
     presets = ("speech",)
     example = ("play some jazz by miles davis", "so play some jazz by miles davis")

@@ -22,7 +22,6 @@ class FillerEnd(Operator):
 
     version = 2
     languages = ("en",)
-    distinct = True
     quick = True
     presets = ("speech",)
     example = ("play some jazz by miles davis", "play some jazz by miles davis right away")
