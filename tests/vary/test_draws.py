@@ -210,46 +210,6 @@ def test_a_wrong_name_in_a_combination_gets_a_suggestion() -> None:
         vary_text("She is working.", "dialect/singapor+keyboard/typist", language="en")
 
 
-def test_more_than_the_sum_of_its_parts_is_measured() -> None:
-    """A system that fails only where both parts have been: neither alone does harm."""
-
-    def predict(batch: list[dict[str, str]]) -> list[str]:
-        return ["b" if item["text"].endswith(" x y") else "a" for item in batch]
-
-    class Ends(Operator):
-        word = ""
-
-        def change(self, text: Text, rng: Stream) -> Change:
-            return Change((Edit(len(text.text), len(text.text), f" {self.word}"),), self.word)
-
-    class X(Ends):
-        word = "x"
-
-    class Y(Ends):
-        word = "y"
-
-    operators._loaded |= {"test/x": X, "test/y": Y}
-    operators._sources["test/x"] = operators._sources["test/y"] = "test"
-    try:
-        rows = [{"text": f"text number {i}", "label": "a"} for i in range(60)]
-        suite = make_suite(rows, "test/x+test/y", language="en", task="classify")
-        assert {v.source for v in suite} == {"test/x", "test/y", "test/x+test/y"}
-        from unswayed import measure_run, run_system
-
-        results = measure_run(run_system(suite, predict))
-        for measure in ("drop", "flips"):
-            effect = results.combined["test/x+test/y"][measure]
-            assert (effect.value, effect.parts) == (1.0, {"test/x": 0.0, "test/y": 0.0})
-            assert effect.beyond.value == 1.0
-            assert effect.beyond.low is not None
-            assert effect.beyond.low > 0
-        assert "more than the sum of its parts" in repr(results)
-    finally:
-        for name in ("test/x", "test/y", "test/x+test/y"):
-            operators._loaded.pop(name, None)
-            operators._sources.pop(name, None)
-
-
 def test_the_command_of_the_issue(tmp_path: Path) -> None:
     rows = [{"text": text, "label": "ab"[i % 2]} for i, text in enumerate(TEXTS)]
     (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
