@@ -16,8 +16,6 @@ from unswayed.lab.calibration.profiles import (
     TypedText,
     encode_profiles,
     fit_typed_texts,
-    fit_typist_modes,
-    read_typed,
     type_again,
 )
 from unswayed.lab.realism.compare import error_rate
@@ -26,9 +24,6 @@ from unswayed.vary.slips import Profiles, SlipProfile
 
 OUT = Path(__file__).parents[1] / "src/unswayed/vary/keyboard/data"
 NOISEQA = "NoiseQA's keyboard questions (Ravichander et al. 2021), MIT licence"
-AALTO = (
-    "136M Keystrokes, Aalto University (Dhakal et al. 2018), a sample; for non-commercial research, with attribution"
-)
 RUSSIAN = "RUSpellRU (Sorokin et al. 2016), blog sentences and their corrections, MIT licence"
 UNCORRECTED = 0.053  # share of characters that are wrong before backspace, as counted in Aalto's keystrokes
 
@@ -86,7 +81,6 @@ def main() -> None:
     data = Path(sys.argv[1])
     plain("noiseqa", noiseqa(data), "en", NOISEQA)
     plain("ruspellru", russian(data), "ru", RUSSIAN, ("comma", "mark", "end", "apostrophe"))
-    write("aalto", fit_typist_modes(read_typed(data / "typing_en/people.tsv.gz"), layout("en"), "en", AALTO))
 
 
 if __name__ == "__main__":

@@ -99,6 +99,23 @@ def test_ids_and_groups_come_from_comments(tmp_path: Path) -> None:
     assert (first.id, first.groups, second.id, second.groups) == ("x1", {"domain": "news"}, "x2", {})
 
 
+def test_a_sentence_with_an_empty_token_is_left_out_by_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in xSID's Chinese file: the row is lost, and not the other 499."""
+    good = "# intent = weather\n1\t今天\tweather\tB-datetime\n2\t下雨\tweather\tO\n\n"
+    bad = "# intent = weather\n1\t明天\tweather\tB-datetime\n2\t\tweather\tO\n3\t吗\tweather\tO\n\n"
+    file = tmp_path / "zh.conll"
+    file.write_text(good * 250 + bad + good * 249, "utf-8")
+    examples = list(read_examples(file, ReadOptions(task="slu")))
+    assert [e.row for e in examples] == list(range(499))
+    assert {e.inputs["text"] for e in examples} == {"今天 下雨"}
+    assert f"{file}:1002: token 2 is empty; the sentence was left out." in capsys.readouterr().err
+    file.write_text(bad * 25 + good, "utf-8")
+    assert len(list(read_examples(file))) == 1
+    assert "5 more sentences left out, the first at line 102." in capsys.readouterr().err
+
+
 @pytest.mark.skipif(not XSID.is_dir(), reason="the shared corpora are not here")
 def test_xsid_is_read_as_slu(capsys: pytest.CaptureFixture[str]) -> None:
     sizes = {}

@@ -1,7 +1,8 @@
 """Story 10, a sturdier model: augment, train, compare paired, then check on text typed by people it never saw.
 
 The task is to tell what a question asks for (who, when, how many, …). Typos for training and for the suite are
-simulated from Aalto's typists; the check is on NoiseQA's questions, which other people retyped.
+simulated from the typists of Aalto's sample, whose profile is fitted here. The check is on NoiseQA's questions, which
+other people retyped.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from commands import unswayed
 
 DATA = Path(__file__).parents[3] / "shared/data"
 QUESTIONS, PEOPLE = DATA / "disfl_qa/train.json", DATA / "noiseqa/people.jsonl"
+TYPISTS = DATA / "typing_en/people.tsv.gz"
 KINDS = ("how many", "how much", "how long", "how", "who", "when", "where", "why", "which", "what")
-TYPIST = ["--lang", "en", "--with", "keyboard/typist", "--param", "profile=aalto", "--param", "mode=uncorrected"]
+TYPIST = ["--lang", "en", "--with", "keyboard/typist", "--param", "profile=typists.json", "--param", "mode=uncorrected"]
 MODULE = """
 import json
 
@@ -43,7 +45,10 @@ def sturdy(batch, model=trained("more.jsonl")):
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not (QUESTIONS.exists() and PEOPLE.exists()), reason="needs ../shared/data: disfl_qa, noiseqa"),
+    pytest.mark.skipif(
+        not (QUESTIONS.exists() and PEOPLE.exists() and TYPISTS.exists()),
+        reason="needs ../shared/data: disfl_qa, noiseqa, typing_en",
+    ),
 ]
 
 
@@ -83,6 +88,7 @@ def compared(place: Path, suite: str) -> dict[str, dict[str, float]]:
 def test_the_story(tmp_path: Path) -> None:
     pytest.importorskip("sklearn")
     write_data(tmp_path)
+    unswayed("calibrate", "typist", "--people", TYPISTS, "-o", "typists.json", cwd=tmp_path, check=True)
     made = unswayed("augment", "train.jsonl", *TYPIST, "--copies", 2, "-o", "more.jsonl", cwd=tmp_path, check=True)
     assert "by keyboard/typist" in made.stderr
     unswayed("vary", "test.jsonl", *TYPIST, "--draws", 5, "--seed", 3, "-o", "suite", cwd=tmp_path, check=True)

@@ -112,7 +112,8 @@ def test_operators_are_drawn_evenly() -> None:
 
 
 def test_a_variant_is_the_one_that_its_operator_makes_alone() -> None:
-    variation = Variation(operators=(OperatorSpec("spoken/filler_end"),), task="text", language="en", draws=3)
+    spec = (OperatorSpec("spoken/filler_end"),)
+    variation = Variation(operators=spec, task="text", language="en", draws=3, distinct=False)  # as random sets draw
     alone = {(v.row, v.draw): v for v in vary(TEXTS, variation)}
     drawn = [v for v in random_set(TEXTS) if v.source == "spoken/filler_end"]
     assert drawn == [alone[v.row, v.draw] for v in drawn]

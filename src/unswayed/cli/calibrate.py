@@ -113,7 +113,7 @@ def typist_command(
     if bool(people) == bool(clean) or bool(clean) != bool(real):
         raise UsageError("Give --people, or both --clean and --real.")
     rows = read_typed(people) if people else typed_pairs(str(clean), real, fields, by)
-    keyboard = layout(board) if board else layout_for(language)
+    keyboard = layout(board) if board else layout_for(language, " ".join(row.sentence for row in rows[:100]))
     made = fit_typist_modes(rows, keyboard, language, source)
     write_atomically(Path(to), encode_profiles(made))
     for mode, profile in made.modes.items():

@@ -78,6 +78,9 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
         unchanged, of = Counter(m.unchanged), f" of {m.examples:,}"
         made = f"{counted(m.variants, 'variant')} of {counted(m.examples, 'example')}"
         print_messages([f"{made} ({m.task}, {m.language}) in {to}"])
+        for name, (texts, there) in m.distinct.items() if not m.set else ():
+            if all(part.distinct for part in operators.parts(name)):  # others repeat by chance, as people do
+                print_messages([f"{name}: {texts:,} different texts in {there:,} variants, and no others were found"])
         if any(operators.get(operator["name"]).unaltered for operator in m.operators):
             many, unaltered = count_unaltered(suite)
             print_messages(

@@ -18,6 +18,7 @@ from unswayed.data._reader import Problem, Reader, open_bytes, read_lines, witho
 
 SUFFIXES = (".conll", ".conllu", ".conllup", ".conll03", ".conll2003", ".iob", ".iob2", ".bio", ".bioes")
 _OTHER_SUFFIXES = (".txt", ".tsv", ".testa", ".testb", ".train", ".dev", ".test", "")  # which such files have too
+_MAX_NAMED = 20  # sentences that are left out, with the line of each
 _GUESSED_LINES = 4_000  # lines looked at to learn what the columns are
 _DOCUMENT = "-DOCSTART-"
 _COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.+)")
@@ -54,23 +55,28 @@ class ConllReader(Reader):
     """
 
     suffixes = SUFFIXES
-    _without_words: list[int]  # the lines of sentences that have none
+    _left_out: list[tuple[int, str]]  # the lines of sentences with an empty token, or with no word at all, and why
 
     def accepts(self, path: Path) -> bool:
         return super().accepts(path) or (path.suffix.lower() in _OTHER_SUFFIXES and looks_like_conll(path))
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
-        self.file, self._without_words = path, []
+        self.file, self._left_out = path, []
         texts = map(without_break, read_lines(path, options.encoding))
         lines = ((number, text.rstrip(" \r")) for number, text in enumerate(texts, 1))
         head = list(islice(lines, _GUESSED_LINES))
         layout = _guess_layout(head, options, path)
         slu = None
-        for row, sentence in enumerate(self._sentences(chain(head, lines), layout)):
+        row = 0
+        for sentence in self._sentences(chain(head, lines), layout):
             self.line = sentence.line
             if slu is None:
                 slu = "intent" in sentence.comments and options.task in (None, "slu")
             words, tags = ([cells[at] for cells in sentence.cells] for at in (layout.word, layout.tag))
+            empty = next((n for n, word in enumerate(words, 1) if not word), 0)
+            if empty:
+                self._left_out.append((sentence.line, f"token {empty} is empty"))
+                continue
             comments = {**sentence.comments, **({"document": str(sentence.document)} if sentence.document else {})}
             try:
                 gold: Json = {"tags": bio_tags(tags, len(words))}
@@ -85,10 +91,17 @@ class ConllReader(Reader):
                 raise DataError(str(problem), path, sentence.line) from None
             groups = {name: comments[name] for name in options.groups if name in comments}
             yield Example(row, comments.get(options.id or "", ""), inputs, gold, groups)
-        if self._without_words:
-            at, more = self._without_words[0], len(self._without_words) - 1
-            others = f" and {more} more sentence{'s' * (more > 1)}" if more else ""
-            print(f"unswayed: {path}:{at}: there is no word here; the sentence{others} was left out.", file=sys.stderr)
+            row += 1
+        if self._left_out and not row:
+            line, why = self._left_out[0]
+            raise DataError(
+                f"{why}, and no other sentence is left. Fix it, or remove the token and its tag.", path, line
+            )
+        for line, why in self._left_out[:_MAX_NAMED]:
+            print(f"unswayed: {path}:{line}: {why}; the sentence was left out.", file=sys.stderr)
+        if more := [str(line) for line, _ in self._left_out[_MAX_NAMED:]]:
+            many = f"{len(more):,} more sentence{'s' * (len(more) > 1)} left out, the first at line {more[0]}."
+            print(f"unswayed: {path}: {many}", file=sys.stderr)
 
     def _sentences(self, lines: Iterator[tuple[int, str]], layout: _Layout) -> Iterator[_Sentence]:
         cells: list[list[str]] = []
@@ -97,7 +110,7 @@ class ConllReader(Reader):
         for number, line in chain(lines, [(0, "")]):
             if not line.strip():
                 if len(cells) == 1 and not cells[0][layout.word]:
-                    self._without_words.append(first)
+                    self._left_out.append((first, "there is no word here"))
                 elif cells:
                     yield _Sentence(first, cells, comments, document)
                 cells, comments = ([], {}) if cells else (cells, comments)

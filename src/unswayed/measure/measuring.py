@@ -13,6 +13,7 @@ from unswayed.base.errors import NothingEvaluated, UsageError, option
 from unswayed.base.options import options_in_plan
 from unswayed.base.task import Task
 from unswayed.base.values import Json
+from unswayed.measure.combinations import measure_combinations
 from unswayed.measure.definitions import Way, tries_of, way_of
 from unswayed.measure.judging import cited
 from unswayed.measure.naming import naming
@@ -173,6 +174,7 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
         found = questions.answer(plan.level, early)
         span = main.bounds[1] - main.bounds[0] if main else 1.0
         apart = naming(questions, found.by(), span, plan.level, plan.seed)
+        combined = measure_combinations(questions, found.by()["operator"], span, plan.level)
         ends: list[Questions] = []
         if validity.counts["failed"] and plan.missing != "wrong" and suite.task.has_wrong:
             filled = [
@@ -219,6 +221,7 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
         validity=validity.report([*warnings, *comparing.warnings()], plan.missing) | _sample(run),
         naming=apart,
         within=within,
+        combined=combined,
         compared=_compared(plan, comparing),
         repeats=repeats,
         spread=spread,

@@ -63,6 +63,7 @@ class Questions:
         self._main, *self._others = signs
         self._slices, self._signs = slices, signs
         self._questions: dict[Place, GatheredMeasure] = {}
+        self._kept = {*KEPT, *(["flips"] if any("+" in name for name in table.operators) else ())}
         self._layouts: defaultdict[tuple[str, str, str], Layout] = defaultdict(Layout)
         if any(scorer is not None and not scorer.linear for scorer in signs):
             for part in table.parts():  # all layouts are found before anything is laid out
@@ -107,7 +108,7 @@ class Questions:
         if at not in self._questions:
             over = None if self._cluster is None else f"{self._cluster} (clusters)"
             signature = self._signs[scorer](measure, label)
-            self._questions[at] = GatheredMeasure(column, signature, self._spill, over, measure in KEPT)
+            self._questions[at] = GatheredMeasure(column, signature, self._spill, over, measure in self._kept)
         clusters = None if self._cluster is None else _cluster_codes(part, self._cluster, self._clusters)
         self._questions[at].add(column, inside, part.first, clusters)
 

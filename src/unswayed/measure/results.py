@@ -188,6 +188,17 @@ class Within(msgspec.Struct, frozen=True, kw_only=True):
     operators: dict[str, Equivalence]
 
 
+class CombinedEffect(msgspec.Struct, frozen=True, kw_only=True):
+    """A combination's drop, or share of flips, and those of its parts, of the examples that all of them vary.
+
+    `beyond` is how much more that is than the sum of the parts; negative if it is less.
+    """
+
+    value: float
+    parts: dict[str, float]
+    beyond: Estimate
+
+
 class Breakdown(Tabular, Mapping[str, Block]):
     """The measures of each operator, family or value of a slice, by name."""
 
@@ -262,6 +273,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     within: Within | None = None
     repeats: Repeats | None = None
     spread: dict[str, Spread] = {}
+    combined: dict[str, dict[str, CombinedEffect]] = {}  # by combination of operators and measure
     people: PeopleBlock | None = None
     requests: Served | None = None  # what a server's answers took: seconds and tokens
     agreement: JudgeAgreement | None = None  # how far the judge agrees with people

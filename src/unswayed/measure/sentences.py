@@ -108,7 +108,8 @@ def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
     sampled = [spread.sentence(operator) for operator, spread in results.spread.items()]
     sampled += results.people.sentences() if results.people else []
     found = [_graded(results, first), _lost(results), *map(escape, sampled)]
-    return said + [sentence for sentence in (*found, _within(results), _hurt(results)) if sentence]
+    found += [_within(results), *_combined(results), _hurt(results)]
+    return said + [sentence for sentence in found if sentence]
 
 
 def _graded(results: Results, sentences: Sequence[Markup | None]) -> Markup:
@@ -273,6 +274,23 @@ def _hurt(results: Results) -> Markup | None:
     if kinds and not said:
         said.append(Markup("No drop stands out among the {}.").format(" and the ".join(kinds)))
     return Markup(" ").join(said) if said else None
+
+
+def _combined(results: Results) -> list[Markup]:
+    """Whether each combination of operators does more than its parts together."""
+    said = []
+    for name, effects in list(results.combined.items())[:_NAMED]:
+        measure, one = next(iter(effects.items()))
+        alone = [Markup("{} {}").format(outside(part), typeset(number(v, 3))) for part, v in one.parts.items()]
+        low, high = one.beyond.low, one.beyond.high
+        more = low is not None and low > 0
+        less = high is not None and high < 0
+        verdict = "more than the sum of its parts" if more else "less than the sum of its parts" if less else ""
+        verdict = verdict or "not clearly more or less than the sum of its parts"
+        what = "The drop" if measure == "drop" else "The share of changed answers"
+        figures = typeset(number(one.value, 3)), verdict, Markup(", ").join(alone), typeset(interval(one.beyond))
+        said.append(Markup("{} under {} is {}, {} (alone: {}; difference {}).").format(what, outside(name), *figures))
+    return said
 
 
 def _within(results: Results) -> Markup | None:

@@ -191,6 +191,15 @@ def tables(results: Results) -> list[ReportTable]:
             first, *names = dict.fromkeys(name for row in found for name in row)
             cells = [(outside(str(row[first])), [_cell(row.get(name)) for name in names]) for row in found]
             sampled[what] = ReportTable(Markup("{}").format(caption), [outside(name) for name in names], cells)
+    if results.combined:
+        heads = [Markup(head) for head in ("measure", "together", "sum of the parts", "difference", "examples")]  # noqa: S704
+        rows_of_both = [
+            (outside(name), [Cell(measure), _cell(one.value), _cell(sum(one.parts.values())), _cell(one.beyond),
+                             Cell(f"{one.beyond.n:,}")])
+            for name, effects in results.combined.items()
+            for measure, one in effects.items()
+        ]  # fmt: skip
+        made.append(ReportTable(Markup("Combinations: more than the sum of their parts?"), heads, rows_of_both[:ROWS]))
     requests = sampled.pop("requests", None)
     made += sampled.values()
     if results.sets.get("family"):

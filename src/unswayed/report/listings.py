@@ -99,7 +99,8 @@ def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
         share = f"{count / total:.1%}" if total else "–"
         unaltered = {"unaltered": same.get(source, 0)} if same else {}
         none = {"nothing to change": manifest.unchanged.get(source, 0)}
-        shares.append({"source": source, "variants": count, "share": share, **unaltered, **none})
+        texts = {"different": manifest.distinct.get(source, (count, count))[0]} if manifest.distinct else {}
+        shares.append({"source": source, "variants": count, "share": share, **texts, **unaltered, **none})
     # as `--param` takes them; empty ones are left out, and ids of files, which are for programs
     told = {}
     for op in manifest.operators:

@@ -33,7 +33,7 @@ from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
 from unswayed.vary import operators
 from unswayed.vary.engine import Variation, describe_operator, make_operator
-from unswayed.vary.presets import Preset, expand, in_other_languages, tell
+from unswayed.vary.presets import Preset, expand, in_other_languages, tell, with_parts
 
 Selector = System | Callable[..., Any] | str
 
@@ -213,6 +213,8 @@ def _variation(plan: Plan, source: Source, data: object = None) -> tuple[Variati
         raise UsageError(f"{option('turn')} is for chats, and this data is for the task {kind.task}.")
     chosen, presets = expand(plan.vary.specs(), kind.language, kind.task)
     tell(presets, kind.language, kind.task)
+    if plan.vary.set == "each":
+        chosen = with_parts(chosen)
     variation = Variation(
         operators=chosen,
         task=kind.task,
@@ -222,6 +224,7 @@ def _variation(plan: Plan, source: Source, data: object = None) -> tuple[Variati
         seed=plan.vary.seed,
         fields=plan.vary.fields,
         set="random" if plan.vary.set == "random" else "each",
+        distinct=plan.vary.set == "each",  # random and hard sets draw as NATURE does
     )
     variation.check()
     pools = {}  # by operator, the examples that it is given: those of its file, or the first of the data
@@ -242,13 +245,17 @@ def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[P
     data = plan.data
     settings = msgspec.to_builtins(masked_data(msgspec.structs.replace(varied, guard=None)))
     pools = settings.pop("pools")
-    del settings["guard"]
+    del settings["guard"], settings["distinct"]
     decides = [source.id, settings, described, data.input, data.gold, data.id, data.groups, data.labels]
     if data.turn != DataPlan().turn:
         decides.append(data.turn)
     if data.cluster is not None:
         decides.append(["cluster", data.cluster])
     decides += [[name, value] for name in ("encoding", "sheet") if (value := getattr(data, name)) is not None]
+    if varied.draws > 1 and any(
+        varied.draws_differ(cls) for spec in varied.operators for cls in operators.parts(spec.name)
+    ):
+        decides.append("distinct draws")
     if pools:
         decides.append(pools)
     if varied.guard is not None:

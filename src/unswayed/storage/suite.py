@@ -34,7 +34,7 @@ from unswayed.storage.parquet import (
     read_numbered,
     write_columns,
 )
-from unswayed.storage.suite_rows import Piece, example_columns, pieces_of, variant_columns
+from unswayed.storage.suite_rows import DistinctTexts, Piece, example_columns, pieces_of, variant_columns
 from unswayed.storage.untrusted_files import (
     is_as_written,
     is_noted,
@@ -81,6 +81,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     languages: dict[str, int] = {}  # how many examples are in each, where the rows are in several languages
     variants: int = 0
     unchanged: dict[str, int] = {}
+    distinct: dict[str, tuple[int, int]] = {}  # operators that repeat a text: how many texts differ, of how many
     ties: int | None = None  # of a hard set: choices in which several candidates were equally hard
     content: str = ""
     hashes: dict[str, str] = {}
@@ -382,9 +383,12 @@ def write_pieces(
             yield columns
 
     rows = languages_counted(examples(), spoken) if "+" in manifest.language else examples()
+    texts, made_variants = DistinctTexts(), variant_columns(variants(), content.update)
+    if (manifest.draws or 1) > 1:
+        made_variants = texts.watch(made_variants)
     parts = {
         "examples": counted("examples", joined_columns(example_columns(rows, content.update))),
-        "variants": counted("variants", joined_columns(variant_columns(variants(), content.update))),
+        "variants": counted("variants", joined_columns(made_variants)),
     }
 
     def whole_manifest(hashes: dict[str, str]) -> Manifest:
@@ -392,6 +396,7 @@ def write_pieces(
         return replace(
             manifest, **counts, content=content.hexdigest(), hashes=hashes, unchanged=dict(unchanged or {}),
             ties=ties and ties(), languages=dict(spoken.most_common()),
+            distinct=texts.report() if manifest.operators else {},
             rests_on=rests_on if rests_on is not None and rests_on.entries else manifest.rests_on,
         )  # fmt: skip
 

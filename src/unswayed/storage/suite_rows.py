@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from operator import le, lt
@@ -79,6 +80,28 @@ def variant_columns(variants: Iterable[Piece], hashed: Hashed) -> Iterator[list[
         last = rows[-1]
         hashed(content)
         yield columns
+
+
+class DistinctTexts:
+    """Counts an example's different texts by operator, and its variants, as they come in the examples' order."""
+
+    def __init__(self) -> None:
+        self.distinct: Counter[str] = Counter()
+        self.made: Counter[str] = Counter()
+        self._open: set[tuple[int, str, str]] = set()  # those of the last example, which may go on
+
+    def watch(self, batches: Iterable[list[list[Any]]]) -> Iterator[list[list[Any]]]:
+        for columns in batches:
+            rows, sources, inputs = columns[0], columns[3], columns[6]
+            self.made.update(sources)
+            there = set(zip(rows, sources, inputs, strict=True))
+            self.distinct.update(source for _, source, _ in there - self._open)
+            self._open = {one for one in there | self._open if one[0] == rows[-1]}
+            yield columns
+
+    def report(self) -> dict[str, tuple[int, int]]:
+        """By operator whose draws repeat texts, how many texts differ and how many variants there are."""
+        return {name: (n, made) for name, made in sorted(self.made.items()) if (n := self.distinct[name]) < made}
 
 
 def pieces(items: Iterable[T]) -> Iterator[list[T]]:

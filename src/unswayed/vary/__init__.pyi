@@ -5,7 +5,10 @@ from unswayed.vary.operator import Change, Operator as Operator, SingleEdits, Te
 from unswayed.vary.synonyms import MaskedModel
 from unswayed.vary.words import cased, checked_rate, jaccard, normal as normal_text, some as some_places
 
-operators: Registry[Operator]
+class _Operators(Registry[Operator]):
+    def parts(self, name: str) -> list[type[Operator]]: ...
+
+operators: _Operators
 
 __all__ = [
     "Change",

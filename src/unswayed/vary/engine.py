@@ -25,6 +25,7 @@ from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json, Maker, Variant, VariantColumn, Variants
 from unswayed.storage.suite import LANGUAGE
 from unswayed.vary import operators
+from unswayed.vary.combined import PLUS, Combined
 from unswayed.vary.guard import LabelGuard
 from unswayed.vary.operator import UNALTERED, Change, Operator, PromptOperator, SingleEdits, Texts, plain
 
@@ -33,6 +34,8 @@ _MOST_CHARACTERS = 1 << 20  # of examples handled at once: words of texts may ta
 MOST_DRAWS = 100_000
 _FEW = 8  # variants of an example
 _TRIES = 12  # how often an operator draws again where a guard objects
+_DISTINCT_TRIES = 32  # and where its text is that of an earlier draw: one that comes once in 10 is missed in 3%
+_NO_OTHER: tuple[str, ...] = ()  # stands among the texts of earlier draws once no other was found
 
 
 def make_operator(spec: OperatorSpec) -> Operator:
@@ -42,19 +45,28 @@ def make_operator(spec: OperatorSpec) -> Operator:
     for key in spec.params:
         if key not in known:
             raise UnknownName(f"parameter of {spec.name}", key, known)
-    try:
-        with recorder_of(cls) or nullcontext():
-            operator = cls(**spec.params)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"{spec.name} can't be made with {spec.params}: {error}.") from error
-    operator.name, operator.family = spec.name, spec.name.split("/", 1)[0]
+    if issubclass(cls, Combined):
+        operator: Operator = cls([make_operator(part) for part in cls.specs(spec.params)])
+    else:
+        try:
+            with recorder_of(cls) or nullcontext():
+                operator = cls(**spec.params)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"{spec.name} can't be made with {spec.params}: {error}.") from error
+    operator.name = spec.name
+    operator.family = PLUS.join(dict.fromkeys(part.split("/", 1)[0] for part in spec.name.split(PLUS)))
     return operator
 
 
 def describe_operator(spec: OperatorSpec) -> dict[str, Json]:
     """All that decides what the operator makes, for a suite's manifest."""
     cls = operators.get(spec.name)
-    params = {**{k: p.default for k, p in cls.parameters().items()}, **spec.params}
+    parts: list[Json] = []
+    params: dict[str, Json] = {}
+    if issubclass(cls, Combined):
+        parts += [describe_operator(part) for part in cls.specs(spec.params)]
+    else:
+        params = {**{k: p.default for k, p in cls.parameters().items()}, **spec.params}
     shown = {name: masked_data({name: value})[name] for name, value in {**params, **cls.pinned(params)}.items()}
     return {
         "name": spec.name,
@@ -62,6 +74,7 @@ def describe_operator(spec: OperatorSpec) -> dict[str, Json]:
         "languages": list(cls.languages),
         "meaning": cls.meaning,
         "params": {name: plain(value) for name, value in shown.items()},
+        **({"parts": parts} if parts else {}),
     }
 
 
@@ -77,6 +90,7 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
     fields: tuple[str, ...] = ()
     pools: dict[str, tuple[Example, ...]] = {}  # by operator, the examples that it is given
     set: Literal["each", "random"] = "each"  # a variant by each operator, or by one of them at random
+    distinct: bool = True  # draws of operators with few texts differ as long as they can, if the set is `each`
     guard: LabelGuard | None = None  # refuses variants whose words training labels contradict
 
     @property
@@ -84,6 +98,10 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
         """How many examples are varied together: more where that takes a moment and makes few variants."""
         few = len(self.operators) * self.draws <= _FEW
         return 2 * BLOCK if few and all(make_operator(spec).quick for spec in self.operators) else BLOCK
+
+    def draws_differ(self, operator: type[Operator]) -> bool:
+        """Does a draw of this operator give another text than those below it, as long as there is one?"""
+        return operator.distinct and self.distinct and self.set == "each"
 
     def check(self) -> None:
         """Raises before any work where an operator can't be used for this language or task."""
@@ -153,6 +171,7 @@ class Block(NamedTuple):
 
 
 _Column = list[Variant | None] | VariantColumn  # a variant of each example; None where there is nothing to change
+_Before = dict[str, list[set[tuple[str, ...]]]]  # by operator, the texts of each example that earlier draws gave
 
 
 class Varier:
@@ -180,8 +199,9 @@ class Varier:
                 )
             if operator.pool:
                 operator.take_pool(variation.pools.get(operator.name, ()))
-        self.seeds = [Seeds(variation.seed, op.name, op.version) for op in self.operators]
-        self._recorders = [recorder_of(type(operator)) for operator in self.operators]
+        self._seeds: dict[str, Seeds] = {}
+        parts = (part for op in self.operators for part in (op.made if isinstance(op, Combined) else [op]))
+        self._recorders = {part.name: recorder_of(type(part)) for part in parts}
         self._by_name = sorted(range(len(self.operators)), key=lambda k: self.operators[k].name)
         self._lots = Seeds(variation.seed, "set/random", 1)
 
@@ -190,7 +210,27 @@ class Varier:
 
         They are `Variants`, which have them as columns, where each example has one text and nearly all have one edit.
         """
-        # The texts that are varied are the same for every operator and draw.
+        block = self._block_of(examples)  # the same for every operator and draw
+        if self.variation.set == "random":
+            return self._vary_at_random(block)
+        columns: list[_Column] = []
+        unchanged: Counter[str] = Counter()
+        for k, operator in enumerate(self.operators):
+            at: Sequence[int] = range(len(block.examples))
+            if self._mixed:
+                at = [i for i in at if self._knows(k, block.examples[i])]
+            before: _Before = {}
+            own = [self._apply(operator, draw, block, at, before) for draw in range(self.variation.draws)]
+            there = [column.texts if isinstance(column, VariantColumn) else column for column in own]
+            if any(None in column for column in there):
+                unchanged[operator.name] += sum(all(column[i] is None for column in there) for i in at)
+            columns += own
+        plain = [column for column in columns if isinstance(column, VariantColumn)]
+        if len(plain) == len(columns):
+            return Variants(plain), +unchanged
+        return list(filter(None, chain.from_iterable(zip(*columns, strict=True)))), +unchanged
+
+    def _block_of(self, examples: Sequence[Example]) -> Block:
         every, whose = self._chosen, examples
         ends: Sequence[int] = range(1, len(examples) + 1)  # as where each has one text
         if len(every) == 1:
@@ -208,33 +248,16 @@ class Varier:
         aligned = self.task if self._aligned else None
         language = [self._language(e) for e in whose] if self._mixed else self.variation.language
         try:
-            block = Block(examples, Texts(whose, fields, aligned, language), ends)
+            return Block(examples, Texts(whose, fields, aligned, language), ends)
         except KeyError:
             example, field = next((e, f) for e, f in zip(whose, fields, strict=True) if f not in e.inputs)
             has = ", ".join(example.inputs)
             what = f"Example {example.id!r} (row {example.row}) has no input {field!r}; it has {has}."
             raise UsageError(what) from None
-        if self.variation.set == "random":
-            return self._vary_at_random(block)
-        columns: list[_Column] = []
-        unchanged: Counter[str] = Counter()
-        for k, operator in enumerate(self.operators):
-            at: Sequence[int] = range(len(block.examples))
-            if self._mixed:
-                at = [i for i in at if self._knows(k, block.examples[i])]
-            own = [self._apply(k, draw, block, at) for draw in range(self.variation.draws)]
-            there = [column.texts if isinstance(column, VariantColumn) else column for column in own]
-            if any(None in column for column in there):
-                unchanged[operator.name] += sum(all(column[i] is None for column in there) for i in at)
-            columns += own
-        plain = [column for column in columns if isinstance(column, VariantColumn)]
-        if len(plain) == len(columns):
-            return Variants(plain), +unchanged
-        return list(filter(None, chain.from_iterable(zip(*columns, strict=True)))), +unchanged
 
     def rests_on(self) -> Dependencies | None:
         """What operators of the user's own were found to read, since this was asked last."""
-        found = [news for one in self._recorders if one is not None and (news := one.news()) is not None]
+        found = [news for one in self._recorders.values() if one is not None and (news := one.news()) is not None]
         whole = Dependencies()
         for news in found:
             whole.add(news)
@@ -260,46 +283,103 @@ class Varier:
                 untried[i, draw].remove(k)
                 drawn[k, draw].append(i)
             for (k, draw), chosen in drawn.items():
-                column = list(self._apply(k, draw, block, chosen))
+                column = list(self._apply(self.operators[k], draw, block, chosen, {}))
                 made |= {(i, draw): variant for i in chosen if (variant := column[i]) is not None}
         left = len(block.examples) - len({i for i, _ in made})
         return [made[place] for place in untried if place in made], Counter({"set/random": left} if left else {})
 
-    def _apply(self, k: int, draw: int, block: Block, at: Sequence[int]) -> _Column:
-        """A column with the variants that one operator makes, in one draw, of the examples at these places."""
-        operator, examples = self.operators[k], block.examples
+    def _apply(self, operator: Operator, draw: int, block: Block, at: Sequence[int], before: _Before) -> _Column:
+        """A column with the variants that one operator makes, in one draw, of the examples at these places.
+
+        `before` has the texts of the draws below this one. If the operator is `distinct`, it draws again where it comes
+        to one of them. So a draw depends on those below it, and not on how many follow.
+        """
+        if isinstance(operator, Combined):
+            return self._combine(operator, draw, block, at, before)
+        examples = block.examples
         made: list[Variant | None] = [None] * len(examples)
         if isinstance(operator, PromptOperator):
+            every, seeds = operator.prompts, self._seeds_of(operator)
             for i in at:
                 # Of every so many draws, each example takes one at random.
-                example, every, seeds = examples[i], operator.prompts, self.seeds[k]
+                example = examples[i]
                 if every == 1 or seeds.stream(example.id, draw // every, "share").below(every) == draw % every:
-                    with self._recorders[k] or nullcontext():
+                    with self._recorders[operator.name] or nullcontext():
                         new = operator.rewrite(example, self._language(example), seeds.stream(example.id, draw))
                     made[i] = new and Variant(example.row, example.id, *_maker(operator, draw), *new)
             return made
         guard = self.variation.guard if operator.meaning == "same" else None
-        if guard is None and len(at) == len(examples):
-            return self._change(k, draw, block)
-        for attempt in range(_TRIES):
-            refused = []
-            for i, variant in zip(at, self._change(k, draw, block.some(at), attempt), strict=True):
-                if guard and variant and guard.objection(examples[i], variant.inputs, variant.gold, operator.rewords):
+        earlier: list[set[tuple[str, ...]]] | None = None
+        if self.variation.draws > 1 and self.variation.draws_differ(type(operator)) and operator.distinct:
+            earlier = before.setdefault(operator.name, [set() for _ in examples])
+        if guard is None and earlier is None and len(at) == len(examples):
+            return self._change(operator, draw, block)
+        pending, repeated = at, dict[int, Variant]()
+        differ = earlier is not None and draw > 0
+        for attempt in range(_DISTINCT_TRIES if differ else _TRIES):
+            column, refused = self._change(operator, draw, block.some(pending), attempt, differ), list[int]()
+            for i, variant in zip(pending, column, strict=True):
+                known = set() if earlier is None else earlier[i]
+                text = tuple(variant.inputs.values()) if variant and earlier is not None else ("",)
+                if (
+                    guard and variant and guard.objection(examples[i], variant.inputs, variant.gold, operator.rewords)
+                ) or (variant is None and i in repeated):
+                    refused.append(i)
+                elif variant and text in known and _NO_OTHER not in known:
+                    repeated.setdefault(i, variant)
                     refused.append(i)
                 else:
                     made[i] = variant
-            if not refused:
+                    if variant:
+                        known.add(text)
+            if not refused and len(pending) == len(examples):
+                return column
+            pending = refused
+            if not pending:
                 break
-            at = refused
+        for i in pending:
+            if i in repeated and earlier is not None:
+                made[i] = repeated[i]
+                earlier[i].add(_NO_OTHER)
         return made
 
-    def _change(self, k: int, draw: int, block: Block, attempt: int = 0) -> _Column:
-        operator, texts = self.operators[k], block.texts
+    def _combine(
+        self, operator: Combined, draw: int, block: Block, at: Sequence[int], before: _Before
+    ) -> list[Variant | None]:
+        """The variants of a combination: each part is applied to what the one before it made, labels and all. Where a
+        part finds nothing to change, there is no variant."""
+        places, examples, notes = list(at), [block.examples[i] for i in at], [list[str]() for _ in at]
+        for part in operator.made:
+            known = before.setdefault(part.name, [set() for _ in block.examples])
+            its = {part.name: [known[i] for i in places]}
+            column = self._apply(part, draw, self._block_of(examples), range(len(examples)), its) if examples else ()
+            there = [(i, e, v, said) for i, e, v, said in zip(places, examples, column, notes, strict=True) if v]
+            places, notes = [i for i, *_ in there], [[*said, v.note] for _, _, v, said in there]
+            examples = [Example(e.row, e.id, v.inputs, v.gold, e.groups) for _, e, v, _ in there]
+        made: list[Variant | None] = [None] * len(block.examples)
+        for i, e, said in zip(places, examples, notes, strict=True):
+            unaltered = e.inputs == block.examples[i].inputs
+            note = UNALTERED.note if unaltered else "; ".join(said)
+            made[i] = Variant(e.row, e.id, *_maker(operator, draw), e.inputs, e.gold, note)
+        return made
+
+    def _seeds_of(self, operator: Operator) -> Seeds:
+        """The same for an operator alone and in a combination."""
+        if operator.name not in self._seeds:
+            self._seeds[operator.name] = Seeds(self.variation.seed, operator.name, operator.version)
+        return self._seeds[operator.name]
+
+    def _change(self, operator: Operator, draw: int, block: Block, attempt: int = 0, differ: bool = False) -> _Column:
+        texts = block.texts
         # Draws again have streams of their own, named after the attempt: what a guard refuses changes no other variant.
-        fields = [f"{field} again {attempt}" for field in texts.fields] if attempt else texts.fields
+        # For another text, the person must be another, too: the attempt is a draw above all that can be asked for.
+        fields, far = texts.fields, differ * attempt * MOST_DRAWS
+        if attempt and not far:
+            fields = [f"{field} again {attempt}" for field in texts.fields]
+        streams = self._seeds_of(operator).streams(texts.ids, draw + far, fields)
         # Operators that are not quick may take minutes, if they ask a model.
-        with self._recorders[k] or nullcontext(), collecting_later() if operator.quick else nullcontext():
-            changes = operator.change_many(texts, self.seeds[k].streams(texts.ids, draw, fields))
+        with self._recorders[operator.name] or nullcontext(), collecting_later() if operator.quick else nullcontext():
+            changes = operator.change_many(texts, streams)
             for change in changes if not isinstance(changes, SingleEdits) else ():
                 if change is not None and not isinstance(change, tuple):
                     raise UsageError(

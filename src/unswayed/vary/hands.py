@@ -12,11 +12,23 @@ from decimal import Context, Decimal
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
+from unicodedata import name
 
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream
 from unswayed.vary.keyboard.layouts import Layout, Stroke, key_row
-from unswayed.vary.slips import APOSTROPHES, ENDS, INNER, LETTER_KINDS, STYLES, VOWELS, SlipProfile, crosses, mark
+from unswayed.vary.slips import (
+    APOSTROPHES,
+    COMMAS,
+    ENDS,
+    INNER,
+    LETTER_KINDS,
+    STYLES,
+    VOWELS,
+    SlipProfile,
+    crosses,
+    mark,
+)
 from unswayed.vary.words import FREQUENT, draw_key, frequency_class, summed
 
 _SAME = int(0.66 * 65_536)  # how often a word goes wrong in a person's own way; two slips are alike in 0.44, as counted
@@ -32,6 +44,8 @@ _MAX_BEGUN = 6  # letters of a word that was begun, and begun again
 _WHOLE = ("word_lost", "word_again", "word_more", "retyped", "mark_added")
 _SPACE = ("space_lost", "space_moved", "space_twice")
 _AROUND = ".,;:?!'\"()"
+# Marks that a script has of its own, and the Latin ones that its writers then don't use.
+_OWN_MARKS = {"؟": "?", "،": ",", "؛": ";"}
 # Slips of a letter whose outcome is certain: where they begin and end, counted from the letter, and what is typed.
 _CERTAIN = {
     "omit": (0, 1, ""),
@@ -140,7 +154,7 @@ class Hands:
         # Capitals and marks are left out, or typed as others, by habit.
         habits = person.habits
         if (bits >> 16) & 0xFFFF < habits[0] and text[:1].isupper():
-            edits.append(Edit(0, 1, text[0].lower()))
+            edits += self._keys.lose_or_change(text, 0, "inner", rng)
         if (bits >> 32) & 0xFFFF < habits[2] and text and text[-1] in ENDS:
             edits += self._keys.lose_or_change(text, len(text) - 1, "end", rng)
         pool = left = 0
@@ -192,7 +206,7 @@ class Hands:
             "halve": float(c == after),
             "swap": swapped,
             "vowel": float(c.lower() in VOWELS),
-            "raised": 0.0 if c.isupper() or c.upper() == c else 1.0 if spot else _HELD / 2,
+            "raised": 0.0 if c.isupper() or not self._keys.other_case(c) else 1.0 if spot else _HELD / 2,
             "space_added": float(after.isalnum()),
         }
         chances = {}
@@ -217,9 +231,9 @@ class Hands:
             k = bisect(sums, point)
             gap += self._gaps[rng.bits() >> 52]
             if k >= len(words):
-                choices = self.profile.choices.get("mark_end")  # a stray mark beside the last character
-                at = len(text) - rng.below(2) if text and not text[-1].isalnum() else len(text)
-                edits += [Edit(at, at, draw_key(choices, rng))] if choices else []
+                marked = bool(text) and not text[-1].isalnum()  # a stray mark beside the last character
+                at = len(text) - rng.below(2) if marked else len(text)
+                edits.append(Edit(at, at, self._keys.mark_beside(text[-1] if marked else ".", "mark_end", rng)))
                 continue
             inside = point - (sums[k] - words[k].total - space)
             if inside >= words[k].total:  # the space is lost, typed twice, or a letter too early or too late
@@ -300,6 +314,9 @@ class Keys:
         ways = profile.choices.get("near", {})
         self._along = ways.get("along", 1.0) / (sum(ways.values()) or 5.0)
         self._near: dict[str, tuple[list[str], list[str]]] = {}
+        self._stray: dict[tuple[str, str], dict[str, float]] = {}
+        self._cases: dict[str, str] = {}
+        self._letters = [w for levels in board.keys.values() for w in levels[:1] if len(w) == 1 and w.isalpha()]
         # From what was meant to what was typed, of pairs such as `ae`, for two kinds of slips.
         self._pairs: dict[str, dict[str, dict[str, float]]] = {"far": {}, "vowel": {}}
         for kind, by_letter in self._pairs.items():
@@ -312,20 +329,38 @@ class Keys:
         c = token[at]
         if kind in _CERTAIN:
             start, end, new = _CERTAIN[kind]
-            return Edit(at + start, at + end, new.format(c, token[at + 1 : at + 2], c.upper()))
+            return Edit(at + start, at + end, new.format(c, token[at + 1 : at + 2], self.other_case(c) or c))
         if kind == "insert":  # a key beside the one before or after, one of the letters around, or any of the word
             way = draw_key(self._choices.get("insert") or {"near": 1.0}, rng)
             after = rng.below(2)
             around = {"next": token[at + 1 : at + 3], "before": token[max(at - 2, 0) : at]}.get(way, token)
             new = self._beside(c, rng) if way == "near" else rng.choice(around) if around else ""
             twice = new.lower() in (c.lower(), token[at + 1 : at + 2].lower())
-            return Edit(at + after, at + after, new.lower()) if new.isalnum() and not twice else None
+            return Edit(at + after, at + after, self._small(new)) if new.isalnum() and not twice else None
         new = self._beside(c, rng) if kind == "near" else self._other(token, c, kind, rng)
-        return Edit(at, at + 1, new.upper() if c.isupper() else new) if new and new != c.lower() else None
+        if not new or new == self._small(c):
+            return None
+        return Edit(at, at + 1, (self.other_case(new) or new) if c.isupper() else new)
+
+    def other_case(self, c: str) -> str:
+        """The capital of a small letter and the other way round, by the shift key of the layout: Turkish has *i* and
+        *İ* on one key. Empty if there is none."""
+        if c not in self._cases:
+            strokes, new = self.board.strokes(c), c.swapcase()
+            if strokes:
+                new = self.board.compose((*strokes[:-1], Stroke(strokes[-1].key, strokes[-1].level ^ 1)))
+            cased = (c.islower() and new.isupper()) or (c.isupper() and new.islower())
+            # Georgian keys write Latin capitals with shift.
+            alike = len(new) == 1 and cased and name(new).split()[0] == name(c).split()[0]
+            self._cases[c] = new if alike else ""
+        return self._cases[c]
+
+    def _small(self, c: str) -> str:
+        return (self.other_case(c) or c) if c.isupper() else c
 
     def _beside(self, c: str, rng: Stream) -> str:
         """What a key beside this letter's writes, in its row or in another; empty if there is none."""
-        c = c.lower()
+        c = self._small(c)
         if c not in self._near:
             strokes = self.board.strokes(c)
             across: list[str] = []
@@ -343,32 +378,57 @@ class Keys:
 
     def _other(self, token: str, c: str, kind: str, rng: Stream) -> str:
         """A letter that is not beside: confused often, a vowel for a vowel, the other hand's, or one of the word's."""
-        low, far = c.lower(), self._pairs["far"]
-        pairs = self._pairs["vowel"] if kind == "vowel" else far
+        low, pairs = self._small(c), self._pairs["vowel" if kind == "vowel" else "far"]
         if low in pairs and rng.random() < 0.5:
             return draw_key(pairs[low], rng)
         if kind == "vowel":
-            return rng.choice([v for v in ("aeiou" if low in "aeiou" else "аеиоу") if v != low])
+            vowels = [v for v in ("aeiou" if low.isascii() else "аеиоу") if v != low and self.board.strokes(v)]
+            return rng.choice(vowels) if vowels else ""
         strokes = self.board.strokes(low)
         if strokes and rng.random() < _MIRRORED:
             key = strokes[-1].key
             mirrored = self.board.written(Stroke(f"{key[0]}{max(11 - int(key[1:]), 0):02}"))
-            if mirrored.isalpha():
+            if mirrored.isalpha() and len(mirrored) == 1:
                 return mirrored
-        new = rng.choice(token).lower()
-        return new if new.isalpha() and new not in VOWELS else rng.choice(list(far) or ["t"])
+        new = self._small(rng.choice(token))
+        if new.isalpha() and new not in VOWELS:
+            return new
+        return rng.choice(self._letters) if strokes and self._letters else ""
 
     def lose_or_change(self, text: str, at: int, kind: str, rng: Stream) -> list[Edit]:
         """A capital that is small, or a mark that is left out or another one."""
         c = text[at]
         if kind == "inner":
-            return [Edit(at, at + 1, c.lower())] if c.lower() != c else []
+            small = self._small(c)
+            return [Edit(at, at + 1, small)] if small != c else []
         lost, changed = self._rates.get(f"{kind}_lost", 0.0), self._rates.get(f"{kind}_changed", 0.0)
-        choices = self._choices.get(f"{kind}_changed", {})
-        if not choices or rng.random() * (lost + changed) < lost:
+        if rng.random() * (lost + changed) < lost:
             return [Edit(at, at + 1, "")]
-        new = draw_key(choices, rng)
+        new = self.mark_beside(c, f"{kind}_changed", rng)
         return [Edit(at, at + 1, new if new != c else "")]
+
+    def mark_beside(self, meant: str, kind: str, rng: Stream) -> str:
+        """A mark that a slip on the key of another gives: that of a key beside it, of its own key, or the same again.
+
+        The marks that the profile counted are taken where they lie so on this layout. Where none does, any mark that
+        the language writes with may come. Shift may be released too early, but not pressed too late.
+        """
+        found = self._stray.get((meant, kind))
+        if found is None:
+            reach, counted = {meant: 1.0}, self._choices.get(kind, {})
+            for stroke in (self.board.strokes(meant) or ())[-1:]:
+                for key in (stroke.key, *self.board.neighbours(stroke.key)):
+                    reach |= {self.board.written(Stroke(key, level)): 1.0 for level in range(stroke.level + 1)}
+            found = {new: counted[new] for new in reach if new in counted}
+            if not found:
+                theirs = {latin for own, latin in _OWN_MARKS.items() if self._writes(own)}
+                prose = ENDS + COMMAS + APOSTROPHES + "-"
+                found = {new: 1.0 for new in reach if new == meant or (new and new in prose and new not in theirs)}
+            self._stray[meant, kind] = found
+        return draw_key(found, rng)
+
+    def _writes(self, mark: str) -> bool:
+        return bool(self.board.strokes(mark))
 
     def slip_on_word(self, text: str, start: int, tokens: list[str], k: int, kind: str, rng: Stream) -> list[Edit]:
         """A word left out, typed twice or begun twice; a word or a mark that nobody meant."""
@@ -384,7 +444,7 @@ class Keys:
             end = start + len(tokens[k])
             return [Edit(start, end + 1, "")] if k + 1 < len(tokens) else [Edit(start - 1, end, "")]
         if kind == "mark_added":
-            new = draw_key(choices, rng) if choices and end < len(text) else ""
+            new = draw_key(choices or {"،" if self._writes("،") else ",": 1.0}, rng) if end < len(text) else ""
             at = end - 1 if new in APOSTROPHES and tokens[k][-1:].isalpha() else end  # its, it's
             return [Edit(at, at, new)] if new else []
         if kind == "word_again":

@@ -275,6 +275,7 @@ class Operator:
     meaning: ClassVar[Meaning] = "same"
     people: ClassVar[bool] = False  # each draw is one person for the whole suite
     quick: bool = False  # varies hundreds of texts in a moment, in which Python's garbage collector may wait
+    distinct: bool = False  # few texts can come out, so that each draw gives another one, as long as there is one
     rewords: ClassVar[bool] = False  # replaces words by others of the same meaning, as synonyms do
     unaltered: ClassVar[bool] = False  # may a person leave a text as it is? UNALTERED is then a variant that counts
     aligned: ClassVar[bool] = True  # False: rewrites whole texts, so token and span labels can't be kept

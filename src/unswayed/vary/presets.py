@@ -20,6 +20,7 @@ from unswayed.base.options import OperatorSpec
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json
 from unswayed.vary import operators
+from unswayed.vary.combined import PLUS, Combined, split_name
 from unswayed.vary.engine import Variation, make_operator, vary
 from unswayed.vary.operator import PromptOperator, plain
 
@@ -78,7 +79,12 @@ def members(name: str) -> list[str]:
 def require_names(names: Iterable[str]) -> None:
     """Raises where a name is neither an operator, nor a preset or pattern, with the nearest of all of them."""
     for name in names:
-        if is_preset(name):
+        if PLUS in name and ":" not in name:
+            for part in split_name(name):
+                if is_preset(part):
+                    raise UsageError(f"{part!r} stands for several operators. Combine single ones: {name!r} can't be.")
+                require_names([part])
+        elif is_preset(name):
             members(name)
         elif name not in operators and ":" not in name:
             known = [*operators.names(), *families(), *preset_names()]
@@ -97,14 +103,16 @@ def with_params(names: Sequence[str], params: dict[str, Json]) -> tuple[Operator
             known = {param for its in meant.values() for m in its for param in operators.get(m).parameters()}
             raise UnknownName("parameter of these operators", key, known)
         for name in takers:
-            given[name][key if is_preset(name) else key.rpartition(":")[2]] = value
+            whole = is_preset(name) or PLUS in name  # which hand it on to one of theirs
+            given[name][key if whole and not key.startswith(f"{name}:") else key.rpartition(":")[2]] = value
     return tuple(OperatorSpec(name, given[name]) for name in names)
 
 
 def _takers(key: str, names: Iterable[str]) -> list[str]:
     """Which of these operators know the parameter of a key: one with a name before it is for that operator alone."""
     owner, colon, short = key.rpartition(":")
-    return [name for name in names if short in operators.get(name).parameters() and (not colon or name == owner)]
+    known = ((name, operators.get(name).parameters()) for name in names)
+    return [n for n, params in known if (short in params and (not colon or n == owner)) or (colon and key in params)]
 
 
 def expand(
@@ -143,6 +151,24 @@ def expand(
                 f"{preset.name} has no operator for language {language} and task {task}. Left out: {_reasons(preset)}."
             )
     return tuple(chosen), tuple(presets)
+
+
+def with_parts(specs: Sequence[OperatorSpec]) -> tuple[OperatorSpec, ...]:
+    """The operators with the parts of each combination alone before it, to compare it with; unless they are named."""
+    named = {spec.name: spec for spec in specs}
+    found: dict[str, OperatorSpec] = {}
+    for spec in specs:
+        cls = operators.get(spec.name)
+        for part in cls.specs(spec.params) if issubclass(cls, Combined) else ():
+            alone = named.get(part.name, found.get(part.name, part))
+            if alone.params != part.params:
+                raise UsageError(
+                    f"{part.name} has other parameters alone than in {spec.name}, so the two can't be compared. Give "
+                    f"it the same, or make two suites."
+                )
+            found.setdefault(part.name, part)
+        found.setdefault(spec.name, spec)
+    return tuple(found.values())
 
 
 def tell(presets: Iterable[Preset], language: str, task: str) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 from rapidfuzz.distance import OSA
 
-from unswayed.base.errors import DataError
+from unswayed.base.errors import DataError, UsageError
 from unswayed.vary.keyboard.layouts import Layout, key_hand, key_row, keys_touch
 from unswayed.vary.people import read_profiles
 from unswayed.vary.words import common_ends
@@ -257,13 +257,29 @@ class Profiles(msgspec.Struct, frozen=True):
     language: str = "en"
 
 
-SHIPPED = ("noiseqa", "aalto", "ruspellru")
+SHIPPED = ("noiseqa", "ruspellru")
+_OF_ANY_LANGUAGE = ("insert", "near", "swap", "word_lost")  # choices that name directions and places, no characters
+
+
+def in_other_language(profile: SlipProfile) -> SlipProfile:
+    """The profile without the letters, words and marks that were counted in its own language.
+
+    The layout of the other language then decides which letters and marks come instead, and no word is added.
+    """
+    rates = {kind: rate for kind, rate in profile.rates.items() if kind != "word_more"}
+    choices = {kind: weights for kind, weights in profile.choices.items() if kind in _OF_ANY_LANGUAGE}
+    return msgspec.structs.replace(profile, rates=rates, choices=choices, letters={})
 
 
 @lru_cache(16)
 def profiles(name: str) -> Profiles:
     """The profiles that ship under a name, or those in a file, checked."""
     shipped = files("unswayed.vary.keyboard") / "data" / f"typing_{name}.json"
+    if name not in SHIPPED and not Path(name).suffix and not Path(name).exists():
+        raise UsageError(
+            f"There is no profile of typists {name!r}. Use {' or '.join(SHIPPED)}, or a file. `unswayed calibrate "
+            f"typist` fits one, also to Aalto's data, which may not be shipped. See docs/typing.md."
+        )
     found = read_profiles(shipped if name in SHIPPED else Path(name), Profiles)
     for mode, profile in found.modes.items():
         sizes = {"lengths": (4, len(profile.lengths)), "frequencies": (5, len(profile.frequencies))}

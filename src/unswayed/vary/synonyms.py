@@ -43,6 +43,7 @@ class SynonymOperator(Operator):
     """
 
     languages = ("en",)
+    distinct = True
     rewords = True
     kinds: ClassVar[str]  # letters of KINDS
     strict: ClassVar[bool] = False  # rather leaves a text as it is than risk a word that does not fit
@@ -51,7 +52,7 @@ class SynonymOperator(Operator):
         if top < 1:
             raise ValueError(f"top must be 1 or more, not {top}")
         self.slots, self.top = slots, top
-        self._model, self.quick = model, model is None
+        self._model, self.quick, self.distinct = model, model is None, model is None
 
     @cached_property
     def source(self) -> MaskedModel:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import tomllib
 from collections import Counter, defaultdict
+from importlib.resources import files
 from pathlib import Path
 
 import msgspec
@@ -15,7 +17,7 @@ from unswayed.base.edits import Edit, apply
 from unswayed.base.errors import DataError, UsageError
 from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
-from unswayed.base.values import Example
+from unswayed.base.values import Example, Json
 from unswayed.lab.calibration.profiles import (
     TypedText,
     first_attempts,
@@ -26,15 +28,27 @@ from unswayed.lab.calibration.profiles import (
     typed_pairs,
 )
 from unswayed.vary.engine import Variation, vary
-from unswayed.vary.keyboard.layouts import layout
+from unswayed.vary.hands import Keys
+from unswayed.vary.keyboard.layouts import layout, layout_for
 from unswayed.vary.keyboard.typist import Typist, autocorrected, nearest, on_phone
 from unswayed.vary.operator import Text
-from unswayed.vary.slips import SHIPPED, SlipProfile, first_attempt, opportunities, profiles, slips
+from unswayed.vary.slips import (
+    SHIPPED,
+    STYLES,
+    Profiles,
+    SlipProfile,
+    first_attempt,
+    in_other_language,
+    opportunities,
+    profiles,
+    slips,
+)
 from unswayed.vary.words import frequency_class, word_ranks
 
 QWERTY = layout("en")
 DATA = Path(__file__).parents[4] / "shared/data"
 NOISEQA, AALTO = DATA / "noiseqa/people.jsonl", DATA / "typing_en/people.tsv.gz"
+SENTENCES = tomllib.loads((files("unswayed.vary") / "sentences.toml").read_text("utf-8"))
 TEXTS = [
     "How many people live in the capital of Australia?",
     "Remind me to call Anna's dentist on Thursday, please.",
@@ -118,10 +132,9 @@ def test_a_fit_to_what_a_profile_typed_is_that_profile() -> None:
     assert altered[1] == pytest.approx(altered[0], abs=0.06)
 
 
-@pytest.mark.parametrize("name", ["noiseqa", "aalto"])
-def test_people_leave_one_character_in_a_hundred_wrong(name: str) -> None:
+def test_people_leave_one_character_in_a_hundred_wrong() -> None:
     for mode, least, most in (("corrected", 0.004, 0.03), ("uncorrected", 0.03, 0.08)):
-        made = type_again(of(name, mode), QWERTY, "en", TEXTS)
+        made = type_again(of("noiseqa", mode), QWERTY, "en", TEXTS)
         assert least < wrong(TEXTS, made) < most
         right = sum(a == b for a, b in zip(TEXTS, made, strict=True)) / len(TEXTS)
         assert (0.3 < right < 0.9) if mode == "corrected" else right < 0.5
@@ -129,7 +142,7 @@ def test_people_leave_one_character_in_a_hundred_wrong(name: str) -> None:
 
 def test_most_swaps_are_between_hands() -> None:
     found: Counter[bool] = Counter()
-    for a, b in zip(TEXTS, type_again(of("aalto", "uncorrected"), QWERTY, "en", TEXTS), strict=True):
+    for a, b in zip(TEXTS, type_again(of("noiseqa", "uncorrected"), QWERTY, "en", TEXTS), strict=True):
         for slip in slips(a, b, QWERTY):
             if slip.kind == "swap":
                 keys = [QWERTY.strokes(c.lower())[0].key[1:] for c in a[slip.at : slip.at + 2]]  # type: ignore[index]
@@ -137,9 +150,12 @@ def test_most_swaps_are_between_hands() -> None:
     assert found[True] > found[False]
 
 
-def test_people_differ_and_repeat_themselves() -> None:
+def test_people_differ_and_repeat_themselves(tmp_path: Path) -> None:
     """With `person=draw`, a draw is one person: some slip little, some much, and a word goes wrong in their own way."""
-    operator = Typist(mode="uncorrected", profile="aalto", person="draw")
+    people = [[0.1 * 1.25**n, *[0.1] * len(STYLES)] for n in range(20)]  # from few slips to many
+    made_of = msgspec.structs.replace(of("noiseqa", "uncorrected"), people=people)
+    (tmp_path / "people.json").write_bytes(msgspec.json.encode(Profiles({"uncorrected": made_of})))
+    operator = Typist(mode="uncorrected", profile=str(tmp_path / "people.json"), person="draw")
     seeds, counts, ways = Seeds(1, "keyboard/typist", 2), [], defaultdict(list)
     for draw in range(30):
         made = 0
@@ -167,6 +183,58 @@ def test_the_words_of_both_texts_of_a_pair_go_wrong_alike() -> None:
             both, alike = both + (one != word and two != word), alike + (one == two != word)
     assert both > 20
     assert alike / both > 0.1  # tokens are compared by place, so lost spaces hide some
+
+
+OTHERS = {language: SENTENCES[language] for language in ("kk", "ar", "tr", "da", "en")}
+OTHERS["sr"] = "Gde je najbliža željeznička stanica? Želim dvije karte za Beograd sutra u 9 sati."  # in Latin script
+PROSE = ".,;:?!'/-[،؛؟"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("more", [{}, {"mode": "uncorrected"}, {"device": "phone", "autocorrect": False}])
+def test_letters_and_marks_are_those_of_the_language(language: str, more: dict[str, Json]) -> None:
+    """All that comes in stands on the language's own keyboard; no word and no mark of English comes with it."""
+    text = OTHERS[language]
+    variation = Variation(operators=(OperatorSpec("keyboard/typist", more),), task="text", language=language)
+    made = [v.inputs["text"] for v in vary([Example(i, str(i), {"text": text}) for i in range(1000)], variation)]
+    assert len(made) == 1000
+    assert sum(typed != text for typed in made) > 500
+    board = layout_for(language, text)
+    on_keys = {written for levels in board.keys.values() for written in levels[:2]}
+    new = {c for typed in made for c in typed} - set(text)
+    assert new <= on_keys
+    assert {c for c in new if not c.isalnum()} <= set(PROSE)
+    if language != "en":
+        assert not any("/" in typed or "[" in typed or " the " in typed for typed in made)
+    if language == "ar":
+        assert not new & set("?,;")
+        assert any("،" in typed for typed in made), "the comma of Arabic"
+
+
+def test_a_question_in_arabic_gets_its_own_mark() -> None:
+    keys = Keys(in_other_language(of("noiseqa")), layout("ar"), {})
+    rng = Seeds(0, "t", 1).stream("", 0)
+    assert {keys.mark_beside("؟", "mark_end", rng) for _ in range(200)} == {"؟", ".", ":"}
+
+
+@pytest.mark.parametrize(("language", "small", "capital"), [("tr", "i", "İ"), ("tr", "ı", "I"),
+                                                            ("en", "i", "I"),
+                                                            ("kk", "қ", "Қ"),
+                                                            ("ka", "ა", ""), ("ar", "ب", "")])  # fmt: skip
+def test_capitals_are_those_of_the_shift_key(language: str, small: str, capital: str) -> None:
+    keys = Keys(of("noiseqa"), layout(language), {})
+    assert keys.other_case(small) == capital
+    assert not capital or keys.other_case(capital) == small
+
+
+def test_serbian_is_typed_on_the_layout_of_its_script() -> None:
+    texts = [OTHERS["sr"], "Где је најближа железничка станица?"]
+    assert [layout_for("sr", text).name for text in texts] == ["sr-Latn", "sr"]
+    for name in ("keyboard/typist", "keyboard/adjacent"):
+        variation = Variation(operators=(OperatorSpec(name),), task="text", language="sr", draws=40)
+        made = list(vary([Example(i, str(i), {"text": text}) for i, text in enumerate(texts)], variation))
+        altered = Counter(v.row for v in made if v.inputs["text"] != texts[v.row])
+        assert min(altered[0], altered[1]) > 10, name
 
 
 def test_tags_and_spans_stay_true() -> None:
@@ -203,7 +271,7 @@ def test_a_phone_corrects_words_in_english() -> None:
         typed = [apply(t, change.edits) if change else t for t, change in zip(texts, made, strict=True)]
         share[corrects] = wrong(texts, typed)
     assert share[True] < share[False]
-    assert on_phone(of("aalto"), autocorrect=True).rates["first_capital"] == 0
+    assert on_phone(of("noiseqa"), autocorrect=True).rates["first_capital"] == 0
     with pytest.raises(UsageError, match="in English only, not in de"):
         Typist(device="phone").change(Text("Guten Tag zusammen", "de"), Seeds(0, "t", 1).stream("", 0))
 
@@ -215,6 +283,8 @@ def test_a_wrong_profile_or_mode_is_refused(tmp_path: Path) -> None:
         Typist(device="watch")
     with pytest.raises(DataError, match="No such file"):
         Typist(profile=str(tmp_path / "none.json"))
+    with pytest.raises(UsageError, match=r"no profile of typists 'aalto'.*calibrate typist"):
+        Typist(profile="aalto")
     (tmp_path / "bad.json").write_text("{}")
     with pytest.raises(DataError, match="not a file of profiles"):
         Typist(profile=str(tmp_path / "bad.json"))
@@ -232,7 +302,8 @@ def test_a_wrong_profile_or_mode_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_profiles_that_ship_name_their_source_and_licence(name: str) -> None:
     for mode in ("corrected", "uncorrected"):
-        assert "licence" in of(name, mode).source or "non-commercial" in of(name, mode).source
+        assert "licence" in of(name, mode).source
+        assert "non-commercial" not in of(name, mode).source
 
 
 def test_words_have_classes_of_frequency() -> None:
@@ -242,7 +313,7 @@ def test_words_have_classes_of_frequency() -> None:
 
 @pytest.mark.parametrize(
     "more",
-    [[], ["mode=uncorrected"], ["layout=azerty"], ["profile=aalto"], ["device=phone"],
+    [[], ["mode=uncorrected"], ["layout=azerty"], ["profile=noiseqa"], ["device=phone"],
      ["device=phone", "autocorrect=false"], ["person=draw"]],
 )  # fmt: skip
 def test_the_command_types_a_file(tmp_path: Path, more: list[str]) -> None:
@@ -256,12 +327,12 @@ def test_the_command_types_a_file(tmp_path: Path, more: list[str]) -> None:
 
 
 def write_people(path: Path, people: int = 12) -> None:
-    """A table of people who slip as Aalto's do, with a log of keys in which every third text has one correction."""
+    """A table of people who slip as NoiseQA's do, with a log of keys in which every third text has one correction."""
     rows = ["person\tsentence\ttyped\tkeys"]
     for person in range(people):
         texts = [f"{text[:-1]} {i}{text[-1]}" for i, text in enumerate(TEXTS[person : person + 25])]
         for i, (meant, typed) in enumerate(
-            zip(texts, type_again(of("aalto"), QWERTY, "en", texts, seed=person), strict=True)
+            zip(texts, type_again(of("noiseqa"), QWERTY, "en", texts, seed=person), strict=True)
         ):
             keys = typed if i % 3 else typed[:5] + "x⌫" + typed[5:]
             rows.append(f"p{person}\t{meant}\t{typed}\t{keys}")

@@ -6,7 +6,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, ClassVar, NamedTuple
 
@@ -99,6 +99,7 @@ class FeatureOperator(Operator):
     """Extend with `features`: rules by the name of the feature, each yielding the edits of one place."""
 
     languages = ("en",)
+    distinct = True
     features: ClassVar[Mapping[str, Rule]]
 
     def __init__(self, feature: str = "", rate: float = 0.0) -> None:
@@ -110,13 +111,7 @@ class FeatureOperator(Operator):
 
     def places(self, text: str) -> dict[str, list[Edits]]:
         """What each feature asked for may change, by its name."""
-        found: dict[str, list[Edits]] = {}
-        for sentence in sentences(text):
-            for name in self._asked:
-                edits = [one for one in self.features[name](sentence) if apply(text, sorted(one)) != text]
-                if edits:
-                    found.setdefault(name, []).extend(edits)
-        return found
+        return _places_of(type(self), tuple(self._asked), text)  # type: ignore[arg-type]
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         found = self.places(text.text)
@@ -135,6 +130,17 @@ class FeatureOperator(Operator):
                 edits += new
                 names.append(name)
         return Change(tuple(sorted(edits)), ", ".join(names))
+
+
+@lru_cache(2_048)  # every draw asks for those of the same texts, and a draw that must differ asks often
+def _places_of(operator: type[FeatureOperator], asked: tuple[str, ...], text: str) -> dict[str, list[Edits]]:
+    found: dict[str, list[Edits]] = {}
+    for sentence in sentences(text):
+        for name in asked:
+            edits = [one for one in operator.features[name](sentence) if apply(text, sorted(one)) != text]
+            if edits:
+                found.setdefault(name, []).extend(edits)
+    return found
 
 
 def base_form_rule(tag: str, fits: Fits) -> Rule:

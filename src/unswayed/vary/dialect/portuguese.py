@@ -26,6 +26,7 @@ class Portuguese(Operator):
     """
 
     languages = ("pt",)
+    distinct = True
     example = ("O trem está chegando em um minuto.", "O trem está a chegar em um minuto.")
 
     def __init__(self, to: str = "pt-PT", rate: float = 0.0) -> None:

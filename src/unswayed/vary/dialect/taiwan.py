@@ -29,6 +29,7 @@ class Taiwan(Operator):
     """
 
     languages = ("zh",)
+    distinct = True
     example = ("这个软件的默认打印机是什么？", "这个软件的预设打印机是什么？")
 
     def __init__(self, script: str = "simplified", rate: float = 0.0, words: str = "translators") -> None:

@@ -21,6 +21,7 @@ class UsUk(Operator):
     """
 
     languages = ("en",)
+    distinct = True
     example = ("the theater has an elevator and gray walls", "the theater has an elevator and grey walls")
 
     def __init__(self, to: str = "uk", rate: float = 0.0) -> None:

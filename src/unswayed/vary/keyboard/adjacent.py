@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unswayed.base.edits import Edit, OneEach
 from unswayed.base.seeds import AT_ONCE, Stream, Streams, below
-from unswayed.vary.keyboard.layouts import LANGUAGES, Layout, Stroke, layout as layout_named, layout_for
+from unswayed.vary.keyboard.layouts import LANGUAGES, OTHER_SCRIPT, Layout, Stroke, layout as layout_named, layout_for
 from unswayed.vary.operator import Change, Operator, SingleEdits, Text, Texts
 from unswayed.vary.words import checked_rate, common_ends, picked, some
 
@@ -100,7 +100,7 @@ class Adjacent(Operator):
         self._layout = layout_named(layout).name if layout else ""
 
     def _change_one(self, text: Text, rng: Stream) -> Change | None:
-        slips, written = slips_on(self._layout or layout_for(text.language).name), text.text
+        slips, written = slips_on(self._layout or layout_for(text.language, text.text).name), text.text
         if slips.board.input:
             edits = self._together(text, slips, rng)
         else:
@@ -128,7 +128,7 @@ class Adjacent(Operator):
 
     def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
         slips = slips_on(self._layout or layout_for(texts.language).name) if texts.language else None
-        if slips is None or self.rate or slips.board.input:
+        if slips is None or self.rate or slips.board.input or slips.board.name in OTHER_SCRIPT:
             return [self._change_one(text, rng) for text, rng in zip(texts, streams, strict=True)]
         import numpy as np
 

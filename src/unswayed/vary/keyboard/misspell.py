@@ -43,6 +43,7 @@ class Misspell(Operator):
     """
 
     languages = ("en",)
+    distinct = True
     quick = True
     presets = ("typing",)
     example = ("find a restaurant for tomorrow", "fidn a restaurant for tomorrow")

@@ -20,7 +20,7 @@ from unswayed.base.values import Json
 from unswayed.vary.hands import Hands
 from unswayed.vary.keyboard.layouts import LANGUAGES, layout as layout_named, layout_for
 from unswayed.vary.operator import UNALTERED, Change, Operator, Text, in_params
-from unswayed.vary.slips import STYLES, Profiles, SlipProfile, profiles
+from unswayed.vary.slips import STYLES, Profiles, SlipProfile, in_other_language, profiles
 from unswayed.vary.words import cased, checked_choice, word_ranks
 
 _OF_LANGUAGE = {"ru": "ruspellru"}
@@ -38,16 +38,16 @@ class Typist(Operator):
 
     `mode` is corrected (what people send) or uncorrected (without backspace). `device` is desk or phone; a phone has
     `autocorrect`, in English. `layout` chooses another keyboard. `profile` is noiseqa (the default), ruspellru (the
-    default for Russian), aalto (for non-commercial research), or a file that `unswayed calibrate typist` writes.
+    default for Russian), or a file that `unswayed calibrate typist` writes.
     `person` is text (each example is typed by someone else) or draw (each draw is one person). Validated on a keyboard
     in English and Russian; other languages and phones are not validated.
     """
 
-    version = 2
+    version = 3
     presets = ("typing",)
     unaltered = True
     languages = tuple(language for language in LANGUAGES if language not in _OTHERWISE)
-    example = ("book a table for two at seven", "boo a table for two t seven")
+    example = ("book a table for two at seven", "book a table foor two at sevren")
 
     def __init__(
         self, mode: str = "corrected", device: str = "desk", autocorrect: bool = True, layout: str = "",
@@ -59,7 +59,7 @@ class Typist(Operator):
         self._one = checked_choice("person", person, "text", "draw") == "draw"
         self._layout = layout_named(layout) if layout else None
         self._profile = profile
-        self._hands: dict[str, Hands] = {}
+        self._hands: dict[tuple[str, str], Hands] = {}  # by language and layout
         if profile:
             self._profiles_named(profile)
 
@@ -71,7 +71,8 @@ class Typist(Operator):
         return {"profile_id": content_id("\n".join(found))}
 
     def change(self, text: Text, rng: Stream) -> Change | None:
-        hands = self._hands.get(text.language)
+        board = self._layout or layout_for(text.language, text.text)
+        hands = self._hands.get((text.language, board.name))
         if hands is None:
             main = text.language.split("-")[0]
             if self._corrects and main != "en":
@@ -79,10 +80,12 @@ class Typist(Operator):
                     f"keyboard/typist corrects on a phone in English only, not in {text.language}. "
                     f"Use {in_params(autocorrect='false')}."
                 )
-            found = self._profiles_named(self._profile or _OF_LANGUAGE.get(main, "noiseqa")).modes[self._mode]
+            fitted = self._profiles_named(self._profile or _OF_LANGUAGE.get(main, "noiseqa"))
+            found = fitted.modes[self._mode]
+            found = found if fitted.language.split("-")[0] == main else in_other_language(found)
             found = on_phone(found, self._corrects) if self._phone else found
-            board = self._layout or layout_for(text.language)
-            hands = self._hands[text.language] = Hands(found, board, word_ranks() if main == "en" else {})
+            hands = Hands(found, board, word_ranks() if main == "en" else {})
+            self._hands[text.language, board.name] = hands
         edits: Sequence[Edit] = hands.type(text.text, rng, rng.habit("") if self._one else None)
         if not edits:
             return UNALTERED

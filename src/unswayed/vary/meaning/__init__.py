@@ -139,6 +139,7 @@ class ControlOperator(Operator):
     """Extend with `ways`, which are tried in order, or with `tried`, which says in which."""
 
     languages = LANGUAGES
+    distinct = True
     meaning = "changed"
     ways: tuple[str, ...]
 

@@ -29,6 +29,7 @@ class Antonym(Operator):
     """
 
     languages = ("en",)
+    distinct = True
     meaning = "changed"
     example = ("add the cheap one to my new list", "add the cheap one to my worn list")
 

@@ -123,6 +123,7 @@ class Command(Operator):
 
     version = 2
     languages = ("en",)
+    distinct = True
     pool = 20_000
     example = ("show me flights from boston to denver", "are there any flights going from boston to denver")
 

@@ -47,6 +47,7 @@ class Rules(Operator):
     """
 
     languages = ("en",)
+    distinct = True
     quick = True
     example = (
         "In 2011, Microsoft bought Skype because it did not have a messenger.",

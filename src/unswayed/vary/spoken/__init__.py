@@ -31,6 +31,7 @@ class VerbFiller(Operator):
     not the utterance's. Without one, *like* goes before the first labelled value."""
 
     languages = ("en",)
+    distinct = True
     quick = True
     objects: ClassVar[bool] = False  # does the verb's object belong to it?
 

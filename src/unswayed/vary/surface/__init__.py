@@ -43,6 +43,7 @@ class SurfaceOperator(Operator):
 
     kinds: ClassVar[tuple[str, ...]]
     presets: ClassVar[tuple[str, ...]] = ("surface",)
+    distinct = True
 
     def __init__(self, kind: str = "any", rate: float = 0.0) -> None:
         self.kind, self.rate = checked_choice("kind", kind, "any", *self.kinds), checked_rate(rate)

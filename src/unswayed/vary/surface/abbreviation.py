@@ -26,6 +26,7 @@ class Abbreviation(Operator):
 
     version = 2
     languages = ("en", *sorted(_LANGUAGES - {"en"}))
+    distinct = True
     presets = ("surface",)
     example = ("please call me tomorrow before you leave", "please call me tomorrow b4 you leave")
 

@@ -26,6 +26,7 @@ _CHOSEN = tomllib.loads((_FOLDER / "languages.toml").read_text("utf-8"))
 _OWN_LAYOUTS = _CHOSEN["own"].split()
 _DEFAULTS = {tag: name for name, tags in _CHOSEN["layouts"].items() for tag in tags.split()}
 _ALIASES = _CHOSEN["names"]
+OTHER_SCRIPT: dict[str, str] = _CHOSEN["other_script"]
 LANGUAGES = tuple(dict.fromkeys(["en", *_OWN_LAYOUTS, *(tag for tag in _DEFAULTS if "-" not in tag), "uz-Cyrl"]))
 _HANGUL = re.compile(r"[\uac00-\ud7a3\u3131-\u3163]+|[\u1100-\u11ff]+")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30fc]")
@@ -323,9 +324,22 @@ def layout(name: str) -> Layout:
     return Layout(**json.loads(line))
 
 
+def layout_for(language: str, text: str = "") -> Layout:
+    """The layout that writers of a language are likely to have: `de-CH` has one of its own, `de-LU` has that of `de`.
+
+    A few languages are written in two scripts. The text's letters then tell which layout it was typed on.
+    """
+    board = _layout_of(language)
+    other = OTHER_SCRIPT.get(board.name)
+    if other is not None and text:
+        letters = [c for c in text if c.isalpha()]
+        if sum(board.strokes(c) is None for c in letters) * 2 > len(letters):
+            return layout(other)
+    return board
+
+
 @lru_cache(256)
-def layout_for(language: str) -> Layout:
-    """The layout that writers of a language are likely to have: `de-CH` has one of its own, `de-LU` has that of `de`."""
+def _layout_of(language: str) -> Layout:
     parts = language.split("-")
     for n in range(len(parts), 0, -1):
         tag = "-".join(parts[:n])
