@@ -41,6 +41,7 @@ class Emoji(SurfaceOperator):
     fewer than two words keeps its emoji.
     """
 
+    alters = ("emoji",)
     kinds = ("added", "removed", "replaced")
     example = ("see you at the concert tonight 🎵", "see you at the concert tonight")
 
