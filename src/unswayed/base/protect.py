@@ -42,6 +42,7 @@ _ASCII = r"@#\\/{}<>_~*|$&`^=\[\]\r\n\d:;(%"
 _POSSIBLE_ASCII = re.compile(f"[{_ASCII}]", re.ASCII)  # a bit map, 5 times faster than what follows
 _POSSIBLE = re.compile(rf"[{_ASCII}＠＃{_JOINING}\u00a9\u00ae\u2122{_PICTURES}\U0001f000-\U0001faff]")
 _DOTTED = re.compile(r"\.\w")
+_CAMEL = re.compile(r"[a-z][A-Z]+[a-z]\w*[A-Z]")
 # What is left then: numbers, marks and dots as plain sentences have them, too.
 _LIKELY = re.compile(
     rf"[@#＠＃\\/{{}}<>_~*|$&`^=\[\]\r{_JOINING}\u00a9\u00ae\u2122{_PICTURES}\U0001f000-\U0001faff]"
@@ -75,8 +76,15 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
         r"|\$[A-Za-z_]\w*|<\|[^|<>\n]*\|>|\[/?[A-Z][A-Z_\d]+\]|<<\w+>>|__\w+?__(?!\w)"
     ),
     "html": re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>|<![A-Z][^<>]*>|&#?\w+;", re.S),
+    "link": re.compile(
+        r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s\"[^\"]*\")?\)|\]\[[^\[\]]*\]|\[\^\w+\]:?|!?\[(?=[^\[\]\n]*\]\()"
+    ),
     "url": re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.|mailto:|data:\w+/)[^\s<>\"“”，。、；！？）】」』]+"),
     "email": re.compile(r"(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"),
+    "emoji": re.compile(
+        rf"[\U0001f1e6-\U0001f1ff]{{2}}|[0-9#*]\ufe0f?\u20e3|{_PICTURE}{_MODIFIED}(?:\u200d{_PICTURE}{_MODIFIED})*"
+        rf"|{_SMILEY}|:[a-z][a-z\d_+-]+:"
+    ),
     "handle": re.compile(r"(?<![\w&])[@＠][\w.-]*\w|(?<![\w&])[#＃][\w-]*\w"),
     "path": re.compile(
         r"(?<![\w/\\])(?:[A-Za-z]:[\\/]|\\\\|~?/|\.{1,2}[\\/])(?:[\w.@+*-]+[\\/]?)+|(?<![\w/\\])[\w.@+-]+(?:[\\/][\w.@+*-]+){2,}[\\/]?"
@@ -96,12 +104,8 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
     "markdown": re.compile(
         r"(?m:^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|[-*_=](?:[ \t]*[-*_=]){2,}[ \t]*$"
         r"|\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$))"
-        r"|\]\([^()\s]*(?:\s\"[^\"]*\")?\)|\]\[[^\[\]]*\]|\[\^\w+\]:?|!?\[(?=[^\[\]\n]*\]\()|\|{1,2}"
+        r"|\|{1,2}"
         r"|\*{1,3}(?=\S)|(?<=\S)\*{1,3}|~~|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)|==(?=\S)|(?<=\S)=="
-    ),
-    "emoji": re.compile(
-        rf"[\U0001f1e6-\U0001f1ff]{{2}}|[0-9#*]\ufe0f?\u20e3|{_PICTURE}{_MODIFIED}(?:\u200d{_PICTURE}{_MODIFIED})*"
-        rf"|{_SMILEY}|:[a-z][a-z\d_+-]+:"
     ),
 }
 _ENTIRE = frozenset(("url", "email", "handle", "path"))  # marks at their end are the sentence's
@@ -116,14 +120,17 @@ def protected_spans(text: str) -> tuple[Protected, ...]:
     """What must stay whole in a text, in order and without overlap."""
     scan = _POSSIBLE_ASCII if text.isascii() else _POSSIBLE
     possible = scan.search(text) or "-" in text or ("." in text and _DOTTED.search(text))
-    return _found_in(text) if possible and _LIKELY.search(text) else ()
+    if (possible and _LIKELY.search(text)) or (not text.islower() and _CAMEL.search(text)):
+        return _found_in(text)
+    return ()
 
 
 def texts_with_protected(texts: Sequence[str]) -> dict[int, tuple[Protected, ...]]:
     """What must stay whole, by the place of the text in a block; texts without any are left out."""
     if max(map(len, texts), default=0) < _MAX_SCANNED:  # texts are short: one scan, which most blocks pass, is quicker
         joined = " ".join(texts)
-        if joined.isascii() and not _POSSIBLE_ASCII.search(joined) and "-" not in joined and not _DOTTED.search(joined):
+        dots = "." in joined and _DOTTED.search(joined)
+        if joined.isascii() and joined.islower() and not (dots or "-" in joined or _POSSIBLE_ASCII.search(joined)):
             return {}
     return {i: found for i, text in enumerate(texts) if (found := protected_spans(text))}
 
@@ -220,7 +227,7 @@ def _damages(text: str, span: Protected, edit: Edit) -> bool:
     start, end, new = edit
     if end < first or start > last:
         return False
-    if kind == "grapheme":  # it may be replaced, but not in part
+    if kind == "grapheme" and text[first] != "\r":  # it may be replaced, but not in part; a line end stays
         return (first < start < last) or (first < end < last)
     if start < last and end > first:
         return True

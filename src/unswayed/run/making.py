@@ -21,6 +21,7 @@ from unswayed.base.secrets import masked_data
 from unswayed.base.task import task_named
 from unswayed.base.values import Variant
 from unswayed.data import Source, likely_groups, open_source, read_examples
+from unswayed.data._checks import DataKind
 from unswayed.run.plan import DataPlan, Engine, Plan, PlanLike, given_options, plan_of
 from unswayed.run.suite_checks import learnt_guard
 from unswayed.run.varying import ExampleSpool, encoding_on, vary_on
@@ -31,6 +32,7 @@ from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
 from unswayed.vary import operators
 from unswayed.vary.engine import Variation, describe_operator, make_operator
+from unswayed.vary.facts import FACTUAL, left_out_sentences
 from unswayed.vary.presets import Preset, expand, in_other_languages, tell
 
 Selector = System | Callable[..., Any] | str
@@ -135,12 +137,14 @@ def suite_of(
 def variants_of(plan: Plan, unchanged: Counter[str], left_out: list[str] | None = None) -> Iterator[Variant]:
     """The variants of the plan's suite as they are made, without keeping a suite.
 
-    `left_out` gets a sentence on each operator that does not vary all rows, where they are in several languages.
+    `left_out` gets a sentence on slips that were left out, and on each operator that does not vary all rows, where
+    they are in several languages.
     """
-    spoken: Counter[str] = Counter()
+    spoken, slips = Counter[str](), Counter[str]()
     if plan.vary.set == "hard":
         suite = suite_of(plan)
         unchanged.update(suite.manifest.unchanged)
+        slips.update(suite.manifest.left_out)
         spoken.update(suite.manifest.languages)
         names = [str(operator["name"]) for operator in suite.manifest.operators]
         yield from suite.variants()
@@ -151,8 +155,9 @@ def variants_of(plan: Plan, unchanged: Counter[str], left_out: list[str] | None 
             names = [spec.name for spec in variation.operators]
             mixed = "+" in variation.language
             examples = languages_counted(source.examples, spoken) if mixed else source.examples
-            yield from vary_on(plan.engine_in_use, examples, variation, unchanged)
+            yield from vary_on(plan.engine_in_use, examples, variation, unchanged, slips)
     if left_out is not None:
+        left_out += left_out_sentences(slips)
         left_out += in_other_languages(names, spoken)
 
 
@@ -201,6 +206,7 @@ def _variation(plan: Plan, source: Source, data: object = None) -> tuple[Variati
         seed=plan.vary.seed,
         fields=plan.vary.fields,
         set="random" if plan.vary.set == "random" else "each",
+        keep_facts=keeps_facts(plan, kind),
     )
     variation.check()
     pools = {}  # by operator, the examples that it is given: those of its file, or the first of the data
@@ -214,6 +220,20 @@ def _variation(plan: Plan, source: Source, data: object = None) -> tuple[Variati
     if plan.vary.guard is not None:
         guard = learnt_guard(plan.vary.guard, plan.data.reading(task=kind.task, format=None, labels=None))
     return msgspec.structs.replace(variation, pools=pools, guard=guard), presets
+
+
+def keeps_facts(plan: Plan, kind: DataKind) -> bool:
+    """Are slips left out that turn a number, date, unit, negation or name into another?
+
+    By default they are where the right answer depends on them: answers to questions, tool calls, and free answers
+    that are compared exactly or by what they end with, as numbers and choices are. A label or tag is another matter.
+    """
+    if plan.vary.keep_facts != "auto":
+        return plan.vary.keep_facts == "yes"
+    how = {"extract": plan.measure.extract, "equivalent": plan.measure.equivalent}
+    how = {name: rule or kind.compared.get(name, "") for name, rule in how.items()}
+    free = kind.task in ("generate", "chat") and (how["extract"] not in ("", "none") or how["equivalent"] == "exact")
+    return free or kind.task in FACTUAL
 
 
 def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[Preset]) -> Manifest:
@@ -255,9 +275,11 @@ def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[P
 def _write(
     to: Path | None, manifest: Manifest, source: Source, variation: Variation, engine: Engine, overwrite: bool = False
 ) -> Suite:
-    unchanged: Counter[str] = Counter()
+    unchanged, left_out = Counter[str](), Counter[str]()
     with (
         closing(ExampleSpool(source.examples, to, variation.at_once)) as spool,
-        encoding_on(engine, spool.next_lines, variation, unchanged) as encoding,
+        encoding_on(engine, spool.next_lines, variation, unchanged, left_out) as encoding,
     ):
-        return write_pieces(to, manifest, lambda: spool.read(encoding.go_on), encoding.pieces, overwrite, unchanged)
+        return write_pieces(
+            to, manifest, lambda: spool.read(encoding.go_on), encoding.pieces, overwrite, unchanged, left_out=left_out
+        )

@@ -100,7 +100,7 @@ class Varying(msgspec.Struct, frozen=True):
         return VaryingWork(Varier(self.variation), self)
 
 
-Made = tuple[list[Variant] | list[Piece], Mapping[str, int]]
+Made = tuple[list[Variant] | list[Piece], Mapping[str, int], Mapping[str, int]]
 
 
 class VaryingWork(Work):
@@ -109,22 +109,27 @@ class VaryingWork(Work):
 
     def do(self, block: Sequence[Example] | Lines) -> Made | bytes:
         variants, none = self._varier.block(_decode(block.lines) if isinstance(block, Lines) else block)
-        made = list(pieces_of(variants)) if self._job.encoded else list(variants), none
+        made = list(pieces_of(variants)) if self._job.encoded else list(variants), none, self._varier.left_out.copy()
+        self._varier.left_out.clear()
         return pickle.dumps(made, pickle.HIGHEST_PROTOCOL) if self._job.packed else made
 
 
 def vary_on(
-    engine: Engine, examples: Iterable[Example], variation: Variation, unchanged: Counter[str]
+    engine: Engine, examples: Iterable[Example], variation: Variation, unchanged: Counter[str], left_out: Counter[str]
 ) -> Iterator[Variant]:
-    """The variants of all examples, in the examples' order, the same on every engine. `unchanged` is as in `vary`."""
+    """The variants of all examples, in the examples' order, the same on every engine.
+
+    `unchanged` is as in `vary`; `left_out` collects the slips that were left out, by what they would have touched.
+    """
     job = Varying(variation)
     with (
         Progress("varied") as progress,
         mapped_on(engine, job, lambda block: _doing(block[0].row, block[-1].row)) as made_by,
     ):
         _check(job, engine)
-        for block, (made, none) in made_by(blocks_of(examples, variation.at_once)):
+        for block, (made, none, left) in made_by(blocks_of(examples, variation.at_once)):
             unchanged.update(none)
+            left_out.update(left)
             yield from made
             progress.add(len(block))
 
@@ -132,8 +137,10 @@ def vary_on(
 class Encoding:
     """Variants as a suite stores them. Other processes make them from now on, also while examples are still read."""
 
-    def __init__(self, work: OrderedResults, packed: bool, unchanged: Counter[str]) -> None:
-        self._work, self._packed, self._unchanged = work, packed, unchanged
+    def __init__(
+        self, work: OrderedResults, packed: bool, unchanged: Counter[str], left_out: Counter[str]
+    ) -> None:
+        self._work, self._packed, self._unchanged, self._left_out = work, packed, unchanged, left_out
 
     def go_on(self) -> None:
         """To be called when there is a new block: without it, all blocks are done when the variants are asked for."""
@@ -143,22 +150,24 @@ class Encoding:
     def pieces(self) -> Iterator[Piece]:
         with Progress("varied") as progress:
             for block, result in raise_crashes(self._work, lambda block: _doing(block.first, block.last)):
-                made, none = pickle.loads(result) if self._packed else result  # noqa: S301 - made by our own worker
+                made, none, left = pickle.loads(result) if self._packed else result  # noqa: S301 - made by our own worker
                 self._unchanged.update(none)
+                self._left_out.update(left)
                 yield from made
                 progress.add(block.size)
 
 
 @contextmanager
 def encoding_on(
-    engine: Engine, next_block: Callable[[], Lines | None], variation: Variation, unchanged: Counter[str]
-) -> Iterator[Encoding]:
+    engine: Engine, next_block: Callable[[], Lines | None], variation: Variation, unchanged: Counter[str],
+    left_out: Counter[str],
+) -> Iterator[Encoding]:  # fmt: skip
     """What `vary_on` makes, encoded, so that workers encode, too."""
     packed = not engine.here
     job = Varying(variation, encoded=True, packed=packed)
     with open_pool(engine, job) as pool:
         _check(job, engine)
-        yield Encoding(OrderedResults(pool, next_block, _MOST_HELD), packed, unchanged)
+        yield Encoding(OrderedResults(pool, next_block, _MOST_HELD), packed, unchanged, left_out)
 
 
 def _check(job: Varying, engine: Engine) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from unswayed.base.edits import Edit, apply
 from unswayed.vary.words import common_names, word_ranks
 
+FACTUAL = ("qa", "tools")  # tasks whose right answers depend on facts of the text, however they are compared
 KINDS = ("number", "date", "unit", "negation", "name")
 _TOKEN = re.compile(r"[^\W_]+(?:[-.,:/·'’–][^\W_]+)*|[%$€£¥¢₺￥]")
 _NUMBER = re.compile(r"\d+(?:[.,:/·'’–-]\d+)*")

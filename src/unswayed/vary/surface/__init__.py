@@ -19,7 +19,7 @@ LONGEST = 20_000  # characters of a text that are looked at
 _NOTED = 5  # edits that a note names
 
 # Numbers with marks inside, and short forms with points. Addresses, code and the like are in `base/protect.py`.
-_FIXED = re.compile(r"(?<!\d)\d+(?:[.,:/·’'\-–]\d+)+|(?<!\w)\w+(?:\.\w+)+")
+_FIXED = re.compile(r"(?<!\d)\d+(?:[.,:/·’'\-–]\d+)+|(?<!\w)\w(?:\.\w)+(?!\w)")
 # Latin, Cyrillic, Greek and Armenian are the scripts of these languages; the letters of all have two cases.
 LATIN = ("en", "es", "fr", "pt", "de", "it", "nl", "af", "az", "bs", "ca", "cs", "cy", "da", "eo", "et", "eu", "fi",
     "fil", "fo", "fy", "ga", "gl", "ha", "hr", "hu", "id", "ig", "is", "jv", "ku", "la", "lb", "lt", "lv", "mg", "mi",
