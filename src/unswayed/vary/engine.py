@@ -333,7 +333,8 @@ class Varier:
                     continue
                 kinds = touched_facts(texts.strings[i], edits, texts[i].language) if facts else ()
                 if any(kinds):
-                    operator.left_out.update(filter(None, kinds))
+                    if attempt == 1:
+                        operator.left_out.update(filter(None, kinds))
                     refused.append(i)
                 elif i in spared and not keeps_protected(texts.strings[i], spared[i], edits):
                     refused.append(i)
@@ -342,7 +343,9 @@ class Varier:
             again |= dict.fromkeys(refused, UNALTERED if operator.unaltered else None)
             if attempt == (_TRIES if operator.aligned else _FEW_TRIES):
                 break
+            counted = operator.left_out.copy()
             new = self._changes(k, draw, texts.some(refused), [f"{fields[i]} spared {attempt}" for i in refused])
+            operator.left_out = counted  # what is left out of further draws is not counted
             again |= dict(zip(refused, new, strict=True))
             wanted = refused
         if not again:

@@ -72,7 +72,9 @@ def _read(part: str, language: str) -> tuple[list[_Fact], list[str], bool]:
 
 def _value(facts: Sequence[_Fact]) -> set[str]:
     """What numbers one after the other may stand for: `twenty five` is 25, `nineteen fifteen` 1915."""
-    values = [int(fact.value) for fact in facts if fact.value.isdecimal() and fact.value.isascii()]
+    if not all(fact.value.isdecimal() for fact in facts):  # 12:30, or Monday
+        return {" ".join(sorted(fact.value for fact in facts))}
+    values = [int(fact.value) for fact in facts]
     total = group = 0
     for value in values:
         if value >= _HUNDRED:
