@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 import regex
+from hard_lines import LINES
 
 from benchmarks._http_server import Server
-from hard_lines import LINES
 from unswayed import vary_text
 from unswayed.base.edits import Edit
 from unswayed.base.errors import UsageError

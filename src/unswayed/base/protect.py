@@ -49,7 +49,9 @@ _LIKELY = re.compile(
     r"|\w\.\w|\d[^\W\d]|[^\W\d]\d|\d{6}|[:;=8][-'’]?[()DPpOo|]|%[\d.(]*[sdf]|\d-\w|\d[ )]\(?\d\d|\w\(|[:;]\s*\n|;$"
     r"|(?:^|\n)\s*(?:[-+]|\d+[.)])\s|(?:^|\s)--?\w"
 )
-_TAIL = re.compile(r"[.,;:!?…'\"”’»)\]}>*_~。，；：！？、）】」』]+$")  # marks after an address, which are the sentence's
+_TAIL = re.compile(
+    r"[.,;:!?…'\"”’»)\]}>*_~。，；：！？、）】」』]+$"
+)  # marks after an address, which are the sentence's
 _SMILEY = r"(?<!\S)(?:[:;=8]-?['’]?[()DPpOo|*\\/\]\[]|<3|\^_*\^|[xX]D)(?![^\s.,!?])"
 _SQL_END = r"(?:[^;.?!\n]|[.?!](?=\S)|\n(?!\s*\n))*;?"
 _CODE_LINE = (
@@ -60,7 +62,8 @@ _CODE_LINE = (
 # In the order in which they are looked for; what lies inside a thing that was found is part of it.
 _PATTERNS: dict[str, re.Pattern[str]] = {
     "code": re.compile(
-        r"(?ms:^[ \t]*(?P<fence>```+|~~~+).*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z))|(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
+        r"(?ms:^[ \t]*(?P<fence>```+|~~~+).*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z))"
+        r"|(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
         rf"|\$\$.+?\$\$|\$(?=[^\s\d])[^$\n]*[\\^_={{}}][^$\n]*\$|\\[A-Za-z]+(?:\{{[^{{}}]*\}})+|(?m:{_CODE_LINE})"
         r"|(?<![\w-])--?[A-Za-z][\w-]*(?:=\S+)?(?<![.,;:!?])|\w+(?:\.\w+)*\(\)",
     ),
@@ -102,7 +105,8 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
         re.ASCII,
     ),
     "markdown": re.compile(
-        r"(?m:^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|[-*_=](?:[ \t]*[-*_=]){2,}[ \t]*$"
+        r"(?m:^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?"
+        r"|[-*_=](?:[ \t]*[-*_=]){2,}[ \t]*$"
         r"|\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$))"
         r"|\|{1,2}"
         r"|\*{1,3}(?=\S)|(?<=\S)\*{1,3}|~~|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)|==(?=\S)|(?<=\S)=="

@@ -27,7 +27,9 @@ from unswayed.run.plan import Plan
 @click.argument("data", required=False, metavar="DATA")
 @plan_options("vary.operators")
 @click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="A parameter. Repeatable.")
-@plan_options("vary.set vary.selector vary.options vary.draws vary.seed data.turn vary.fields vary.keep_facts vary.guard", ENGINE)
+@plan_options(
+    "vary.set vary.selector vary.options vary.draws vary.seed data.turn vary.fields vary.keep_facts vary.guard", ENGINE
+)
 @plan_options(*(f"vary.asking.{name}" for name in ASKING.split()), DATA)
 @secret_option
 @trust_option

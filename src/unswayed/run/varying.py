@@ -137,9 +137,7 @@ def vary_on(
 class Encoding:
     """Variants as a suite stores them. Other processes make them from now on, also while examples are still read."""
 
-    def __init__(
-        self, work: OrderedResults, packed: bool, unchanged: Counter[str], left_out: Counter[str]
-    ) -> None:
+    def __init__(self, work: OrderedResults, packed: bool, unchanged: Counter[str], left_out: Counter[str]) -> None:
         self._work, self._packed, self._unchanged, self._left_out = work, packed, unchanged, left_out
 
     def go_on(self) -> None:

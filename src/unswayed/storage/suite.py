@@ -362,8 +362,8 @@ def write_pieces(
     """Writes a suite of variants that are encoded already; without a path, it stays in memory.
 
     `unchanged` is read after the last variant: how many examples each operator found nothing to change in. So are
-    `left_out`: slips that were left out; and `ties`: in how many choices of a hard set several candidates were equally hard. A suite of more than 256 MB does not
-    stay in memory: it is in a temporary folder as long as it is used.
+    `left_out`: slips that were left out; and `ties`: in how many choices of a hard set several candidates were equally
+    hard. A suite of more than 256 MB does not stay in memory: it is in a temporary folder as long as it is used.
     """
     if ":" in manifest.task:
         raise UsageError(
@@ -389,7 +389,8 @@ def write_pieces(
         """The manifest with what is known once the last variant was written."""
         return replace(
             manifest, **counts, content=content.hexdigest(), hashes=hashes, unchanged=dict(unchanged or {}),
-            left_out=dict(manifest.left_out if left_out is None else left_out), ties=ties and ties(), languages=dict(spoken.most_common()),
+            left_out=dict(manifest.left_out if left_out is None else left_out), ties=ties and ties(),
+            languages=dict(spoken.most_common()),
         )  # fmt: skip
 
     if path is not None:

@@ -58,6 +58,8 @@ def describe_operator(spec: OperatorSpec) -> dict[str, Json]:
     """All that decides what the operator makes, for a suite's manifest."""
     cls = operators.get(spec.name)
     params = {**{k: p.default for k, p in cls.parameters().items()}, **spec.params}
+    if params.get("protect") == PROTECT[0]:  # as by default, and as all operators have it
+        del params["protect"]
     shown = {name: masked_data({name: value})[name] for name, value in {**params, **cls.pinned(params)}.items()}
     return {
         "name": spec.name,
@@ -456,7 +458,9 @@ def _noted_facts(texts: Texts, changes: Sequence[Change | None]) -> Sequence[Cha
             return made
 
         return SingleEdits(changes.edits, notes, others)
-    return [one and (Change(one.edits, one.note + said) if (said := touched(i)) else one) for i, one in enumerate(changes)]
+    return [
+        one and (Change(one.edits, one.note + said) if (said := touched(i)) else one) for i, one in enumerate(changes)
+    ]
 
 
 def _maker(operator: Operator, draw: int) -> Maker:

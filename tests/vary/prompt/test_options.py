@@ -82,7 +82,11 @@ def test_where_it_is_not_clear_what_a_choice_speaks_of_all_stay(text: str) -> No
 
 
 def test_plain_choices_move_as_before() -> None:
-    for choices in (PLAIN, ["A dog", "a cat", "vitamin A", "Type O"], ["I and II only", "II only", "I only", "III only"]):
+    for choices in (
+        PLAIN,
+        ["A dog", "a cat", "vitamin A", "Type O"],
+        ["I and II only", "II only", "I only", "III only"],
+    ):
         assert held_choices(choices) == set()
         assert len({tuple(made.values()) for made, _ in orders(choices)}) > 4
     assert held_choices([*PLAIN[:2], "All of the above", "green"]) == {0, 1, 2, 3}, "green is not above"

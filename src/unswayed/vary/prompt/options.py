@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
+from importlib.resources import files
 from itertools import permutations
 
 from unswayed.base.chat import CHOICES, LETTERS, choices_in, lettered
@@ -13,48 +15,21 @@ from unswayed.base.values import Example
 from unswayed.vary.operator import PromptOperator, Rewritten
 from unswayed.vary.prompt import checked_share
 
-# How a choice speaks of others, in the languages that we vary. Two capitals that stand alone are letters of choices, and
-# so is one in brackets, after such words as *only*, or before *only* and *is*. `_X` stands for a letter.
+# How a choice speaks of others, in the languages of `choices.toml`. Two capitals that stand alone are letters of
+# choices, and so is one in brackets, after or before such words as *only*, and one that begins a choice before *is*.
 _CAPITAL = re.compile(r"(?<![A-Za-z\d])[A-J](?![A-Za-z\d])")
 _CYRILLIC = re.compile(r"(?<!\w)[АБВГ](?!\w)")
 _X = r"(?<![A-Za-z\d])[\"'“«]?([A-J])(?![A-Za-z\d])"
-_ONLY = (
-    r"only|just|alone|neither|both|either|except|same as|nur|bloß|außer|weder|seulement|uniquement|sauf|solo|sólo|alleen"
-    r"|solamente|únicamente|excepto|apenas|somente|só|exceto|soltanto|tranne|slechts|enkel|behalve|zowel|sowohl|tanto|sia"
-    r"|только|лишь|кроме|tylko|oprócz|yalnız|yalnızca|sadece"
-    r"|(?:option|choice|answer|statement|réponse|antwort|respuesta|opción|resposta|opção|risposta|opzione|optie)e?[ns]?"
-)
+_WORDS = list(tomllib.loads((files("unswayed.vary.prompt") / "choices.toml").read_text("utf-8")).values())
+_ONLY = "|".join(word for words in _WORDS for word in words["only"].split())
 _ONE = re.compile(
     rf"[(\[]([A-J])[)\]]|(?<!\w)(?:{_ONLY})(?!\w)\s*:?\s*{_X}(?:\s+(?:and|or|nor)\s+{_X})?"
     rf"|^\W*{_X}\s+(?:{_ONLY}|is|ist|est|es|é|è)(?!\w)|[只仅除选同]\s*有?\s*{_X}",
     re.IGNORECASE,
 )
-# And how they speak of all, none or some of them.
-_OF_ALL = re.compile(
-    r"(?i)(?<!\w)(?:"
-    r"(?:all|none|any|both|neither|each|either|two|three|one|some|most|more than one|not all)\s+(?:of\s+)?(?:the\s+|these\s+|"
-    r"those\s+)?(?:\w+\s+)?(?:above|below|these|those|them|previous|preceding|foregoing|others?|choices|options|answers"
-    r"|statements|alternatives|are|is|of)|(?:the )?above|the (?:former|latter|first two|last two)|(?:all|none|both|neither"
-    r"|either)\W*$|no(?:ne)? (?:correct|other) (?:answers?|choices?|options?)"
-    r"|(?:alle|keine?[rs]?|beides?|nichts)\b.{0,30}\b(?:genannten?|obigen?|oben|davon|antworten|aussagen|sind|richtig)"
-    r"|(?:beide|beides|alle|keine[rs]?|weder noch)\W*$"
-    r"|(?:tou(?:te)?s|aucune?|les deux|ni l'une?)\b.{0,30}\b(?:dessus|précédente?s?|réponses?|ces|autres?|propositions?|l'autre)"
-    r"|(?:les deux|aucune?|toutes|tous)\W*$"
-    r"|(?:tod[ao]s|ningun[ao]|ninguna? de|amb[ao]s|nenhum[a]?|tutt[ei]|nessun[ao]|entramb[ei])\b.{0,30}\b(?:anteriores|arriba|"
-    r"opciones|respuestas|las|los|acima|alternativas|respostas|opções|precedenti|sopra|risposte|opzioni|queste|quelle|das|dos|correctas)"
-    r"|(?:tod[ao]s|ningun[ao]|amb[ao]s|nenhum[a]?|tutt[ei]|nessun[ao]|entramb[ei])\W*$"
-    r"|(?:alle|geen(?: enkele)?|beide|geen van)\b.{0,30}\b(?:bovenstaande|genoemde|bovengenoemde|antwoorden|deze|juist)"
-    r"|вс[её]\b.{0,30}\b(?:перечисленн\w*|вышеперечисленн\w*|вышеуказанн\w*|верн\w*|варианты|ответы)|все\W*$|оба\b.*|обе\b.*"
-    r"|(?:ни один|ничего|ни одно|нет)\b.{0,30}\b(?:из|правильн\w*|верн\w*)"
-    r"|(?:wszystkie|żadn[ae]|oba|obie)\b.*|(?:hepsi|hiçbiri|her ikisi)\b.*|(?:alla|inget|båda|ingen|alle|begge)\b.{0,20}\b(?:ovan\w*|ovenstående)"
-    r")|(?:以上|上述|前述|前面|前两|后两|两者|二者|都[不]?[是对错]|全[都部]|均[不]?|皆)"
-)
-_ALL_LAST = re.compile(
-    r"(?i)\W*(?:(?:all|none)(?: of)? the above|(?:all|none) of (?:these|the above)(?: \w+)?|(?:alle|keine|nichts|keines) (?:der|davon|die)?\s?"
-    r"(?:oben )?(?:genannten?|obigen)?(?: \w+)?|toutes (?:les réponses )?ci-dessus|aucune (?:des réponses )?(?:ci-dessus|précédentes?)"
-    r"|(?:todas|ninguna)(?: de)? las anteriores|(?:todas|nenhuma) (?:as|das) (?:anteriores|alternativas(?: anteriores)?|acima)"
-    r"|(?:tutte|nessuna) (?:le|delle) (?:precedenti|risposte precedenti)|(?:alle|geen van de) bovenstaande(?: \w+)?"
-    r"|вс[её] (?:выше)?перечисленное|ничего из (?:выше)?перечисленного|以上(?:都|全|皆|均)[不]?(?:是|对|非|正确))\W*"
+_ALL_ABOVE = re.compile(rf"\W*(?:{'|'.join(way for words in _WORDS for way in words['above'])})\W*", re.IGNORECASE)
+_NOT_CLEAR = re.compile(
+    "|".join(rf"(?<![^\W\u2e80-\U0003ffff])(?:{way})" for words in _WORDS for way in words["some"]), re.IGNORECASE
 )
 _ALL = 5  # choices up to which all orders are dealt out; of more, orders are drawn
 _OTHER = LETTERS[5:]
@@ -64,9 +39,10 @@ class Options(PromptOperator):
     """Puts the answer choices in another order, or under other letters; the right answer moves along.
 
     It needs rows with choices, such as MMLU's `question`, `choices` and `answer`. A flip is another choice, not another
-    letter. Choices that speak of others stay in place with those that they name, such as *Both A and B*; where it is not
-    clear which, all stay. `vary` is `order`, `letters` (F to J in place of A to E, for up to five choices) or `both`. Each draw is one
-    order for all questions with as many choices. `share` is the share of the draws that each example is asked with.
+    letter. A choice that names others, such as *Both A and B*, stays in place, and so do they. If it is not clear which
+    ones it means, all choices stay. `vary` is `order`, `letters` (F to J in place of A to E, for up to five choices) or
+    `both`. Each draw is one order for all questions with as many choices. `share` is the share of the draws that each
+    example is asked with.
     """
 
     name = "prompt/options"
@@ -121,9 +97,9 @@ def held_choices(texts: Sequence[str]) -> set[int]:
     for at, text in enumerate(texts):
         if named := _named(text, len(texts)):
             held |= {at, *named}
-        elif _ALL_LAST.fullmatch(text) and at == len(texts) - 1:
+        elif _ALL_ABOVE.fullmatch(text) and at == len(texts) - 1:
             held.add(at)  # of all above it, in whatever order
-        elif _OF_ALL.search(text):
+        elif _NOT_CLEAR.search(text):
             return everything
     return held
 
