@@ -208,7 +208,7 @@ def _graphemes(text: str) -> list[tuple[int, int]]:
             if here <= "\u02ff" and before <= "\u02ff":
                 joins = here == "\n" and before == "\r"
             else:
-                marks = unicodedata.category(here)[0] == "M" or here in "\u200c\u200d\u0e33\u0eb3"
+                marks = _joins(here)
                 tied = before == "\u200d" or (unicodedata.combining(before) == 9 and here.isalpha())
                 syllable = "\u1160" <= here <= "\u11ff" and "\u1100" <= before <= "\u11ff"
                 tone = "\U0001f3fb" <= here <= "\U0001f3ff" or "\U000e0020" <= here <= "\U000e007f"
@@ -219,6 +219,11 @@ def _graphemes(text: str) -> list[tuple[int, int]]:
             spans.append((start, at))
         start = at
     return spans
+
+
+def _joins(c: str) -> bool:
+    """Is it a mark or joiner, part of the letter before it?"""
+    return unicodedata.category(c)[0] == "M" or c in "\u200c\u200d\u0e33\u0eb3"
 
 
 def touching(text: str, spans: Sequence[Protected], edits: Sequence[Edit]) -> list[bool]:
@@ -232,7 +237,9 @@ def _damages(text: str, span: Protected, edit: Edit) -> bool:
     if end < first or start > last:
         return False
     if kind == "grapheme" and text[first] != "\r":  # it may be replaced, but not in part; a line end stays
-        return (first < start < last) or (first < end < last)
+        # Another sign on the same letter, as a neighbouring key of Hindi's or Thai's writes it, makes it no fragment.
+        signs = first < start < end <= last and bool(new) and all(map(_joins, new))
+        return not signs and ((first < start < last) or (first < end < last))
     if start < last and end > first:
         return True
     if kind == "emoji" and not text[first].isascii():

@@ -107,8 +107,7 @@ def changed_fact(old: str, new: str, language: str) -> str:
         return "negation"
     if kinds[0] and (kinds[1] or not new.strip()):  # another one, or left out whole
         return next(kind for kind in KINDS if kind in kinds[0])
-    digits = re.search(r"\d", new) and any(fact.kind in figures and fact.value[0].isdigit() for fact in gained)
-    return "number" if digits and not lost else ""
+    return "number" if not lost and any(map(_NUMBER.fullmatch, set(others) - set(words))) else ""
 
 
 def touched_facts(text: str, edits: Sequence[Edit], language: str) -> list[str]:
