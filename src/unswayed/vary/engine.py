@@ -23,7 +23,7 @@ from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json, Maker, Variant, VariantColumn, Variants
 from unswayed.storage.suite import LANGUAGE
 from unswayed.vary import operators
-from unswayed.vary.facts import touched_facts
+from unswayed.vary.facts import touched_facts, touching_each
 from unswayed.vary.guard import LabelGuard
 from unswayed.vary.operator import UNALTERED, Change, Operator, PromptOperator, SingleEdits, Texts, plain
 from unswayed.vary.words import checked_choice
@@ -443,18 +443,22 @@ def _noted_facts(texts: Texts, changes: Sequence[Change | None]) -> Sequence[Cha
     def touched(i: int) -> str:
         edits = _edits_at(changes, i)
         kinds = touched_facts(texts.strings[i], edits, texts.language or texts[i].language) if edits else ()
+        if not any(kinds):
+            return ""
         named = dict.fromkeys(filter(None, kinds))
-        return f"; touches: {', '.join(named)}" if named else ""
+        return f"; touches: {', '.join(named)}"
 
     if isinstance(changes, SingleEdits):
-        plain = [i for i, new in enumerate(changes.edits.news) if new is not None]
         others = {i: Change(one.edits, one.note + touched(i)) for i, one in changes.others.items()}
 
         def notes() -> list[str]:
             made = list(changes.notes)
-            for i in plain:
-                if said := touched(i):
-                    made[i] += said
+            if texts.language:
+                found = touching_each(texts.strings, changes.edits, texts.language)
+                for i, kind in found.items():
+                    made[i] += f"; touches: {kind}"
+            else:
+                made = [note + touched(i) for i, note in enumerate(made)]
             return made
 
         return SingleEdits(changes.edits, notes, others)
