@@ -108,7 +108,8 @@ def changed_fact(old: str, new: str, language: str) -> str:
         return "negation"
     if kinds[0] and (kinds[1] or not new.strip()):  # another one, or left out whole
         return next(kind for kind in KINDS if kind in kinds[0])
-    return "number" if not lost and any(map(_NUMBER.fullmatch, set(others) - set(words))) else ""
+    figure = any(map(_NUMBER.fullmatch, set(others) - set(words)))  # one that nobody said, and not a letter's look
+    return "number" if figure and not lost and not kinds[1].isdisjoint(figures) else ""
 
 
 @lru_cache(65_536)
