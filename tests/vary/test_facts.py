@@ -135,12 +135,9 @@ def test_columns_say_what_they_touched() -> None:
 def test_where_the_answer_depends_on_facts(
     task: str, compared: dict[str, str], measured: dict[str, str], kept: bool
 ) -> None:
-    from unswayed.data._checks import DataKind
-
-    kind = DataKind(task, "en", False, compared)
-    assert keeps_facts(Plan(measure=MeasurePlan(**measured)), kind) is kept
-    assert keeps_facts(Plan(vary=VaryPlan(keep_facts="no")), kind) is False
-    assert keeps_facts(Plan(vary=VaryPlan(keep_facts="yes")), kind) is True
+    assert keeps_facts(Plan(measure=MeasurePlan(**measured)), task, compared) is kept
+    assert keeps_facts(Plan(vary=VaryPlan(keep_facts="no")), task, compared) is False
+    assert keeps_facts(Plan(vary=VaryPlan(keep_facts="yes")), task, compared) is True
 
 
 def test_the_command_counts_what_was_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

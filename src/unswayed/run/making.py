@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,6 @@ from unswayed.base.secrets import masked_data
 from unswayed.base.task import task_named
 from unswayed.base.values import Variant
 from unswayed.data import Source, likely_groups, open_source, read_examples
-from unswayed.data._checks import DataKind
 from unswayed.run.plan import DataPlan, Engine, Plan, PlanLike, given_options, plan_of
 from unswayed.run.suite_checks import learnt_guard
 from unswayed.run.varying import ExampleSpool, encoding_on, vary_on
@@ -206,7 +205,7 @@ def _variation(plan: Plan, source: Source, data: object = None) -> tuple[Variati
         seed=plan.vary.seed,
         fields=plan.vary.fields,
         set="random" if plan.vary.set == "random" else "each",
-        keep_facts=keeps_facts(plan, kind),
+        keep_facts=keeps_facts(plan, kind.task, kind.compared),
     )
     variation.check()
     pools = {}  # by operator, the examples that it is given: those of its file, or the first of the data
@@ -222,7 +221,7 @@ def _variation(plan: Plan, source: Source, data: object = None) -> tuple[Variati
     return msgspec.structs.replace(variation, pools=pools, guard=guard), presets
 
 
-def keeps_facts(plan: Plan, kind: DataKind) -> bool:
+def keeps_facts(plan: Plan, task: str, compared: Mapping[str, str]) -> bool:
     """Are slips left out that turn a number, date, unit, negation or name into another?
 
     By default they are where the right answer depends on them: answers to questions, tool calls, and free answers
@@ -231,9 +230,9 @@ def keeps_facts(plan: Plan, kind: DataKind) -> bool:
     if plan.vary.keep_facts != "auto":
         return plan.vary.keep_facts == "yes"
     how = {"extract": plan.measure.extract, "equivalent": plan.measure.equivalent}
-    how = {name: rule or kind.compared.get(name, "") for name, rule in how.items()}
-    free = kind.task in ("generate", "chat") and (how["extract"] not in ("", "none") or how["equivalent"] == "exact")
-    return free or kind.task in FACTUAL
+    how = {name: rule or compared.get(name, "") for name, rule in how.items()}
+    free = task in ("generate", "chat") and (how["extract"] not in ("", "none") or how["equivalent"] == "exact")
+    return free or task in FACTUAL
 
 
 def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[Preset]) -> Manifest:
