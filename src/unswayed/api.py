@@ -213,5 +213,6 @@ def vary_text(
         language_guessed=language is None,
         draws=made.vary.draws,
         seed=made.vary.seed,
+        keep_facts=made.vary.keep_facts == "yes",
     )
     return list(vary([Example(0, "text", {"text": text})], variation))

@@ -95,7 +95,7 @@ def random_set(examples: list[Example], workers: int = 1, seed: int = 0) -> list
     variation = Variation(
         operators=tuple(map(OperatorSpec, names)), task="text", language="en", draws=3, seed=seed, set="random"
     )
-    return list(vary_on(Engine(workers=workers), examples, variation, Counter()))
+    return list(vary_on(Engine(workers=workers), examples, variation, Counter(), Counter()))
 
 
 def test_order_and_workers_change_nothing_and_the_seed_does() -> None:

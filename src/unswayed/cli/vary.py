@@ -27,7 +27,9 @@ from unswayed.run.plan import Plan
 @click.argument("data", required=False, metavar="DATA")
 @plan_options("vary.operators")
 @click.option("--param", "params", multiple=True, metavar="[OPERATOR:]KEY=VALUE", help="A parameter. Repeatable.")
-@plan_options("vary.set vary.selector vary.options vary.draws vary.seed data.turn vary.fields vary.guard", ENGINE)
+@plan_options(
+    "vary.set vary.selector vary.options vary.draws vary.seed data.turn vary.fields vary.keep_facts vary.guard", ENGINE
+)
 @plan_options(*(f"vary.asking.{name}" for name in ASKING.split()), DATA)
 @secret_option
 @trust_option
@@ -63,6 +65,7 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
     from unswayed.run.making import suite_of, variants_of
     from unswayed.run.suite_checks import count_unaltered
     from unswayed.vary import operators
+    from unswayed.vary.facts import left_out_sentences
     from unswayed.vary.presets import in_other_languages
 
     plan = _plan(data, plan_file, given)
@@ -86,7 +89,8 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
             print_messages(
                 f"{name}: {n:,} of {many[name]:,} variants are unaltered" for name, n in sorted(unaltered.items())
             )
-        notes = list(in_other_languages([operator["name"] for operator in m.operators], m.languages))
+        notes = left_out_sentences(m.left_out)
+        notes += in_other_languages([operator["name"] for operator in m.operators], m.languages)
     print_messages(f"{name}: nothing to change in {count:,}{of} examples" for name, count in sorted(unchanged.items()))
     print_messages(notes)
 

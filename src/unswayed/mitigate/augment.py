@@ -19,6 +19,7 @@ from unswayed.base.values import Example, Variant
 from unswayed.data.conll import SUFFIXES as CONLL, conll_sentence
 from unswayed.storage.files import replacing_or_printing
 from unswayed.vary.engine import Variation, Varier, blocks_of
+from unswayed.vary.facts import FACTUAL
 from unswayed.vary.operator import Operator, PromptOperator
 
 BY, NOTE = "augmented", "augmented_note"  # the groups that tell a copy: by which operator, and what it did
@@ -49,8 +50,9 @@ def augment(
     prompted = next((operator.name for operator in operators if isinstance(operator, PromptOperator)), None)
     if prompted:
         raise UsageError(f"{prompted} varies prompts, of which training data has none. Leave it out.")
+    task = task or guess_task(first).name
     settings = Variation(
-        operators=(), task=task or guess_task(first).name, language=language, draws=copies, seed=seed, set="random"
+        operators=(), task=task, language=language, draws=copies, seed=seed, set="random", keep_facts=task in FACTUAL
     )
     if people < 1:
         raise UsageError(f"people must be 1 or more, not {people}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -33,6 +33,7 @@ from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
 from unswayed.vary import operators
 from unswayed.vary.engine import Variation, describe_operator, make_operator
+from unswayed.vary.facts import FACTUAL, left_out_sentences
 from unswayed.vary.presets import Preset, expand, in_other_languages, tell, with_parts
 
 Selector = System | Callable[..., Any] | str
@@ -155,12 +156,14 @@ def _changes(made: Manifest) -> list[str]:
 def variants_of(plan: Plan, unchanged: Counter[str], left_out: list[str] | None = None) -> Iterator[Variant]:
     """The variants of the plan's suite as they are made, without keeping a suite.
 
-    `left_out` gets a sentence on each operator that does not vary all rows, where they are in several languages.
+    `left_out` gets a sentence on slips that were left out, and on each operator that does not vary all rows, where
+    they are in several languages.
     """
-    spoken: Counter[str] = Counter()
+    spoken, slips = Counter[str](), Counter[str]()
     if plan.vary.set == "hard":
         suite = suite_of(plan)
         unchanged.update(suite.manifest.unchanged)
+        slips.update(suite.manifest.left_out)
         spoken.update(suite.manifest.languages)
         names = [str(operator["name"]) for operator in suite.manifest.operators]
         yield from suite.variants()
@@ -171,8 +174,9 @@ def variants_of(plan: Plan, unchanged: Counter[str], left_out: list[str] | None 
             names = [spec.name for spec in variation.operators]
             mixed = "+" in variation.language
             examples = languages_counted(source.examples, spoken) if mixed else source.examples
-            yield from vary_on(plan.engine_in_use, examples, variation, unchanged)
+            yield from vary_on(plan.engine_in_use, examples, variation, unchanged, slips)
     if left_out is not None:
+        left_out += left_out_sentences(slips)
         left_out += in_other_languages(names, spoken)
 
 
@@ -225,6 +229,7 @@ def _variation(plan: Plan, source: Source, data: object = None) -> tuple[Variati
         fields=plan.vary.fields,
         set="random" if plan.vary.set == "random" else "each",
         distinct=plan.vary.set == "each",  # random and hard sets draw as NATURE does
+        keep_facts=keeps_facts(plan, kind.task, kind.compared),
     )
     variation.check()
     pools = {}  # by operator, the examples that it is given: those of its file, or the first of the data
@@ -238,6 +243,20 @@ def _variation(plan: Plan, source: Source, data: object = None) -> tuple[Variati
     if plan.vary.guard is not None:
         guard = learnt_guard(plan.vary.guard, plan.data.reading(task=kind.task, format=None, labels=None))
     return msgspec.structs.replace(variation, pools=pools, guard=guard), presets
+
+
+def keeps_facts(plan: Plan, task: str, compared: Mapping[str, str]) -> bool:
+    """Are slips left out that turn a number, date, unit, negation or name into another?
+
+    By default they are where the right answer depends on them: answers to questions, tool calls, and free answers
+    that are compared exactly or by what they end with, as numbers and choices are. A label or tag is another matter.
+    """
+    if plan.vary.keep_facts != "auto":
+        return plan.vary.keep_facts == "yes"
+    how = {"extract": plan.measure.extract, "equivalent": plan.measure.equivalent}
+    how = {name: rule or compared.get(name, "") for name, rule in how.items()}
+    free = task in ("generate", "chat") and (how["extract"] not in ("", "none") or how["equivalent"] == "exact")
+    return free or task in FACTUAL
 
 
 def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[Preset]) -> Manifest:
@@ -283,11 +302,18 @@ def _manifest(plan: Plan, source: Source, varied: Variation, presets: Sequence[P
 def _write(
     to: Path | None, manifest: Manifest, source: Source, variation: Variation, engine: Engine, overwrite: bool = False
 ) -> Suite:
-    unchanged, rests_on = Counter[str](), Dependencies()
+    unchanged, left_out, rests_on = Counter[str](), Counter[str](), Dependencies()
     with (
         closing(ExampleSpool(source.examples, to, variation.at_once)) as spool,
-        encoding_on(engine, spool.next_lines, variation, unchanged, rests_on) as encoding,
+        encoding_on(engine, spool.next_lines, variation, unchanged, left_out, rests_on) as encoding,
     ):
         return write_pieces(
-            to, manifest, lambda: spool.read(encoding.go_on), encoding.pieces, overwrite, unchanged, rests_on=rests_on
+            to,
+            manifest,
+            lambda: spool.read(encoding.go_on),
+            encoding.pieces,
+            overwrite,
+            unchanged,
+            left_out=left_out,
+            rests_on=rests_on,
         )

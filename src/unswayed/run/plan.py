@@ -40,6 +40,7 @@ GateOn = Literal["value", "ci-lower", "ci-upper"]
 Missing = Literal["leave", "wrong", "bounds"]
 Weigh = Literal["examples", "variants"]
 Correction = Literal["max-t", "holm", "bonferroni", "none"]
+KeepFacts = Literal["auto", "yes", "no"]
 SetName = Literal["each", "random", "hard"]
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Dtype = Literal["auto", "float32", "float16", "bfloat16"]
@@ -110,6 +111,11 @@ class VaryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     fields: Annotated[
         tuple[str, ...], doc("An input to vary. Repeatable. Default: the task's.", "--field", "FIELD")
     ] = ()
+    keep_facts: Annotated[
+        KeepFacts,
+        doc("Leave out slips that turn a number, date, unit, negation or name into another. auto: where the right "
+            "answer depends on it."),
+    ] = "auto"  # fmt: skip
     guard: Annotated[
         str | None, doc("Labelled training data. No variant gets a word that it contradicts.", metavar="DATA")
     ] = None

@@ -101,7 +101,7 @@ class Varying(msgspec.Struct, frozen=True):
         return VaryingWork(Varier(self.variation), self)
 
 
-Made = tuple[list[Variant] | list[Piece], Mapping[str, int], Dependencies | None]
+Made = tuple[list[Variant] | list[Piece], Mapping[str, int], Mapping[str, int], Dependencies | None]
 
 
 class VaryingWork(Work):
@@ -110,24 +110,29 @@ class VaryingWork(Work):
 
     def do(self, block: Sequence[Example] | Lines) -> Made | bytes:
         variants, none = self._varier.block(_decode(block.lines) if isinstance(block, Lines) else block)
-        made: Made = (
-            list(pieces_of(variants)) if self._job.encoded else list(variants), none, self._varier.rests_on(),
-        )  # fmt: skip
+        varier = self._varier
+        pieces = list(pieces_of(variants)) if self._job.encoded else list(variants)
+        made: Made = pieces, none, varier.left_out.copy(), varier.rests_on()
+        varier.left_out.clear()
         return pickle.dumps(made, pickle.HIGHEST_PROTOCOL) if self._job.packed else made
 
 
 def vary_on(
-    engine: Engine, examples: Iterable[Example], variation: Variation, unchanged: Counter[str]
+    engine: Engine, examples: Iterable[Example], variation: Variation, unchanged: Counter[str], left_out: Counter[str]
 ) -> Iterator[Variant]:
-    """The variants of all examples, in the examples' order, the same on every engine. `unchanged` is as in `vary`."""
+    """The variants of all examples, in the examples' order, the same on every engine.
+
+    `unchanged` is as in `vary`; `left_out` collects the slips that were left out, by what they would have touched.
+    """
     job = Varying(variation)
     with (
         Progress("varied") as progress,
         mapped_on(engine, job, lambda block: _doing(block[0].row, block[-1].row)) as made_by,
     ):
         _check(job, engine)
-        for block, (made, none, _) in made_by(blocks_of(examples, variation.at_once)):
+        for block, (made, none, left, _) in made_by(blocks_of(examples, variation.at_once)):
             unchanged.update(none)
+            left_out.update(left)
             yield from made
             progress.add(len(block))
 
@@ -136,9 +141,15 @@ class Encoding:
     """Variants as a suite stores them. Other processes make them from now on, also while examples are still read."""
 
     def __init__(
-        self, work: OrderedResults, packed: bool, unchanged: Counter[str], rests_on: Dependencies
-    ) -> None:  # fmt: skip
-        self._work, self._packed, self._unchanged, self._rests_on = work, packed, unchanged, rests_on
+        self,
+        work: OrderedResults,
+        packed: bool,
+        unchanged: Counter[str],
+        left_out: Counter[str],
+        rests_on: Dependencies,
+    ) -> None:
+        self._work, self._packed = work, packed
+        self._unchanged, self._left_out, self._rests_on = unchanged, left_out, rests_on
 
     def go_on(self) -> None:
         """To be called when there is a new block: without it, all blocks are done when the variants are asked for."""
@@ -149,8 +160,9 @@ class Encoding:
         with Progress("varied") as progress:
             for block, result in raise_crashes(self._work, lambda block: _doing(block.first, block.last)):
                 # A pickle that our own worker made.
-                made, none, found = pickle.loads(result) if self._packed else result  # noqa: S301
+                made, none, left, found = pickle.loads(result) if self._packed else result  # noqa: S301
                 self._unchanged.update(none)
+                self._left_out.update(left)
                 if found is not None:
                     self._rests_on.add(found)
                 yield from made
@@ -160,14 +172,14 @@ class Encoding:
 @contextmanager
 def encoding_on(
     engine: Engine, next_block: Callable[[], Lines | None], variation: Variation, unchanged: Counter[str],
-    rests_on: Dependencies,
+    left_out: Counter[str], rests_on: Dependencies,
 ) -> Iterator[Encoding]:  # fmt: skip
     """What `vary_on` makes, encoded, so that workers encode, too. `rests_on` gets what operators were found to read."""
     packed = not engine.here
     job = Varying(variation, encoded=True, packed=packed)
     with open_pool(engine, job) as pool:
         _check(job, engine)
-        yield Encoding(OrderedResults(pool, next_block, _MOST_HELD), packed, unchanged, rests_on)
+        yield Encoding(OrderedResults(pool, next_block, _MOST_HELD), packed, unchanged, left_out, rests_on)
 
 
 def _check(job: Varying, engine: Engine) -> None:

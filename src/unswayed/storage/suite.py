@@ -82,6 +82,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     variants: int = 0
     unchanged: dict[str, int] = {}
     distinct: dict[str, tuple[int, int]] = {}  # operators that repeat a text: how many texts differ, of how many
+    left_out: dict[str, int] = {}  # kind of fact → slips that would have turned one into another
     ties: int | None = None  # of a hard set: choices in which several candidates were equally hard
     content: str = ""
     hashes: dict[str, str] = {}
@@ -360,13 +361,15 @@ def write_suite(
 def write_pieces(
     path: str | Path | None, manifest: Manifest, examples: Callable[[], Iterable[Example]],
     variants: Callable[[], Iterable[Piece]], overwrite: bool = False, unchanged: dict[str, int] | None = None,
-    ties: Callable[[], int] | None = None, rests_on: Dependencies | None = None,
+    ties: Callable[[], int] | None = None, left_out: dict[str, int] | None = None,
+    rests_on: Dependencies | None = None,
 ) -> Suite:  # fmt: skip
     """Writes a suite of variants that are encoded already; without a path, it stays in memory.
 
     `unchanged` is read after the last variant: how many examples each operator found nothing to change in. So are
-    `ties`, in how many choices of a hard set several candidates were equally hard, and `rests_on`. A suite of more than
-    256 MB does not stay in memory: it is in a temporary folder as long as it is used.
+    `left_out`: slips that were left out; `ties`: in how many choices of a hard set several candidates were equally
+    hard; and `rests_on`. A suite of more than 256 MB does not stay in memory: it is in a temporary folder as long as
+    it is used.
     """
     if ":" in manifest.task:
         raise UsageError(
@@ -395,8 +398,8 @@ def write_pieces(
         """The manifest with what is known once the last variant was written."""
         return replace(
             manifest, **counts, content=content.hexdigest(), hashes=hashes, unchanged=dict(unchanged or {}),
-            ties=ties and ties(), languages=dict(spoken.most_common()),
-            distinct=texts.report() if manifest.operators else {},
+            left_out=dict(manifest.left_out if left_out is None else left_out), ties=ties and ties(),
+            languages=dict(spoken.most_common()), distinct=texts.report() if manifest.operators else {},
             rests_on=rests_on if rests_on is not None and rests_on.entries else manifest.rests_on,
         )  # fmt: skip
 

@@ -19,6 +19,7 @@ import msgspec
 from unswayed.base.chat import CHOICES, passages_of
 from unswayed.base.errors import UsageError, nearest
 from unswayed.base.ids import canonical, content_id
+from unswayed.base.protect import protected_spans
 from unswayed.base.values import Inputs
 
 PROMPTS = files("unswayed.systems") / "prompts"
@@ -130,17 +131,20 @@ class Reprompt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         """The text of a template, changed. One that would stay as it is ends with a line break."""
         new = text if self.template is None else self.template
         if self.words:
-            # Words are replaced whole and in the case that they have, but not in the names of fields.
+            # Words are replaced whole and in the case that they have, but not in fields, code, JSON and the like.
             known = {old.casefold(): word for old, word in self.words.items()}
             either = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
             pattern = re.compile(rf"\b({either})\b(?!\s*:)", re.IGNORECASE)
 
             def in_case(match: re.Match[str]) -> str:
                 word = known[match[0].casefold()]
+                if any(start < match.end() and match.start() < end for start, end in kept):
+                    return match[0]
                 return word[:1].upper() + word[1:] if match[0][:1].isupper() else word
 
-            parts = _FIELD.split(new)
-            new = "".join(part if at % 2 else pattern.sub(in_case, part) for at, part in enumerate(parts))
+            kept = [(start, end) for start, end, _ in protected_spans(new)]
+            kept += [field.span() for field in _FIELD.finditer(new)]
+            new = pattern.sub(in_case, new)
         new = f"{self.opening}\n{new}" if self.opening else new
         new = _BARE.sub(lambda m: f"{m[1][:1].upper()}{m[1][1:]}: {{{m[1]}}}", new) if self.label else new
         # Descriptors in their case, with their separator; and the gap where a line has one, or a field.

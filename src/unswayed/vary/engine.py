@@ -13,11 +13,12 @@ import msgspec
 
 from unswayed.base.chat import LISTED, passages_of
 from unswayed.base.dependencies import Dependencies
-from unswayed.base.edits import LabelsLost, apply, apply_each
+from unswayed.base.edits import Edit, LabelsLost, apply, apply_each
 from unswayed.base.errors import CannotKeepLabels, UnknownName, UsageError, option
 from unswayed.base.gc_pause import collecting_later
 from unswayed.base.language import UNSURE, knows, require_language
 from unswayed.base.options import OperatorSpec
+from unswayed.base.protect import PROTECT, Protected, keeps_protected, texts_with_protected
 from unswayed.base.recorder import recorder_of
 from unswayed.base.secrets import masked_data
 from unswayed.base.seeds import Seeds
@@ -26,8 +27,10 @@ from unswayed.base.values import Example, Json, Maker, Variant, VariantColumn, V
 from unswayed.storage.suite import LANGUAGE
 from unswayed.vary import operators
 from unswayed.vary.combined import PLUS, Combined
+from unswayed.vary.facts import touched_facts, touching_each
 from unswayed.vary.guard import LabelGuard
 from unswayed.vary.operator import UNALTERED, Change, Operator, PromptOperator, SingleEdits, Texts, plain
+from unswayed.vary.words import checked_choice
 
 BLOCK = 512  # examples handled at once: enough for operators that batch, little enough to stream
 _MOST_CHARACTERS = 1 << 20  # of examples handled at once: words of texts may take a hundred times their letters
@@ -36,6 +39,7 @@ _FEW = 8  # variants of an example
 _TRIES = 12  # how often an operator draws again where a guard objects
 _DISTINCT_TRIES = 32  # and where its text is that of an earlier draw: one that comes once in 10 is missed in 3%
 _NO_OTHER: tuple[str, ...] = ()  # stands among the texts of earlier draws once no other was found
+_FEW_TRIES = 3  # of operators that rewrite whole texts, which may ask a model
 
 
 def make_operator(spec: OperatorSpec) -> Operator:
@@ -48,11 +52,14 @@ def make_operator(spec: OperatorSpec) -> Operator:
     if issubclass(cls, Combined):
         operator: Operator = cls([make_operator(part) for part in cls.specs(spec.params)])
     else:
+        params = dict(spec.params)
+        protect = checked_choice("protect", str(params.pop("protect", PROTECT[0])), *PROTECT)
         try:
             with recorder_of(cls) or nullcontext():
-                operator = cls(**spec.params)
+                operator = cls(**params)
         except (TypeError, ValueError) as error:
             raise UsageError(f"{spec.name} can't be made with {spec.params}: {error}.") from error
+        operator.protect = protect
     operator.name = spec.name
     operator.family = PLUS.join(dict.fromkeys(part.split("/", 1)[0] for part in spec.name.split(PLUS)))
     return operator
@@ -67,6 +74,8 @@ def describe_operator(spec: OperatorSpec) -> dict[str, Json]:
         parts += [describe_operator(part) for part in cls.specs(spec.params)]
     else:
         params = {**{k: p.default for k, p in cls.parameters().items()}, **spec.params}
+    if params.get("protect") == PROTECT[0]:  # as by default, and as all operators have it
+        del params["protect"]
     shown = {name: masked_data({name: value})[name] for name, value in {**params, **cls.pinned(params)}.items()}
     return {
         "name": spec.name,
@@ -91,6 +100,7 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
     pools: dict[str, tuple[Example, ...]] = {}  # by operator, the examples that it is given
     set: Literal["each", "random"] = "each"  # a variant by each operator, or by one of them at random
     distinct: bool = True  # draws of operators with few texts differ as long as they can, if the set is `each`
+    keep_facts: bool = False  # leaves out slips that turn a number, date, unit, negation or name into another
     guard: LabelGuard | None = None  # refuses variants whose words training labels contradict
 
     @property
@@ -190,6 +200,7 @@ class Varier:
         self.keep_gold = keep_gold
         self._mixed = "+" in variation.language
         self.operators = [make_operator(spec) for spec in variation.operators] if made is None else list(made)
+        self.left_out: Counter[str] = Counter()  # slips that were left out, by what they would have touched
         for operator in self.operators:
             if isinstance(operator, PromptOperator) and operator.prompts > variation.draws:
                 raise UsageError(
@@ -200,8 +211,10 @@ class Varier:
             if operator.pool:
                 operator.take_pool(variation.pools.get(operator.name, ()))
         self._seeds: dict[str, Seeds] = {}
-        parts = (part for op in self.operators for part in (op.made if isinstance(op, Combined) else [op]))
-        self._recorders = {part.name: recorder_of(type(part)) for part in parts}
+        self._recorders = {}
+        for part in (part for op in self.operators for part in (op.made if isinstance(op, Combined) else [op])):
+            part.keep_facts = variation.keep_facts and part.slips
+            self._recorders[part.name] = recorder_of(type(part))
         self._by_name = sorted(range(len(self.operators)), key=lambda k: self.operators[k].name)
         self._lots = Seeds(variation.seed, "set/random", 1)
 
@@ -373,22 +386,75 @@ class Varier:
         texts = block.texts
         # Draws again have streams of their own, named after the attempt: what a guard refuses changes no other variant.
         # For another text, the person must be another, too: the attempt is a draw above all that can be asked for.
-        fields, far = texts.fields, differ * attempt * MOST_DRAWS
-        if attempt and not far:
+        fields, draws = texts.fields, draw + differ * attempt * MOST_DRAWS
+        if attempt and draws == draw:
             fields = [f"{field} again {attempt}" for field in texts.fields]
-        streams = self._seeds_of(operator).streams(texts.ids, draw + far, fields)
         # Operators that are not quick may take minutes, if they ask a model.
         with self._recorders[operator.name] or nullcontext(), collecting_later() if operator.quick else nullcontext():
-            changes = operator.change_many(texts, streams)
-            for change in changes if not isinstance(changes, SingleEdits) else ():
-                if change is not None and not isinstance(change, tuple):
-                    raise UsageError(
-                        f"{operator.name} gave {change!r:.60}. `change` must return a Change, or None for no change."
-                    )
+            changes = self._changes(operator, draws, texts, fields)
+            changes = self._spare(operator, draws, texts, fields, changes)
+            self.left_out.update(operator.left_out)
+            operator.left_out.clear()
+            if operator.slips:
+                changes = _noted_facts(texts, changes)
             if block.one_each:
                 return self._column(operator, draw, texts, SingleEdits.of(changes))
             spans = zip(block.examples, (0, *block.ends), block.ends, strict=False)
             return [self._variant(operator, draw, e, texts.fields[a:b], changes[a:b]) for e, a, b in spans]
+
+    def _changes(self, operator: Operator, draw: int, texts: Texts, fields: Sequence[str]) -> Sequence[Change | None]:
+        """The operator's changes, from streams that are named after the fields."""
+        changes = operator.change_many(texts, self._seeds_of(operator).streams(texts.ids, draw, fields))
+        for change in changes if not isinstance(changes, SingleEdits) else ():
+            if change is not None and not isinstance(change, tuple):
+                raise UsageError(
+                    f"{operator.name} gave {change!r:.60}. `change` must return a Change, or None for no change."
+                )
+        return changes
+
+    def _spare(
+        self, operator: Operator, draw: int, texts: Texts, fields: Sequence[str], changes: Sequence[Change | None]
+    ) -> Sequence[Change | None]:
+        """The changes, drawn again where they damage what must stay whole, or a fact that must stay true."""
+        # The first draw is what it always was, so texts with nothing to protect vary as before; and nearly all texts
+        # are told by one scan of the block, which the draws and operators share.
+        found: dict[int, tuple[Protected, ...]] = texts.once(_protected_in)
+        spared = {i: spans for i in found if (spans := operator.spares(found[i]))}
+        facts = operator.keep_facts
+        wanted: Sequence[int] = range(len(texts)) if facts else list(spared)
+        new = changes
+        again: dict[int, Change | None] = {}  # by place, what stands for a change that was refused
+        for attempt in range(1, _TRIES + 1):
+            refused = []
+            for at, i in enumerate(wanted):
+                edits = _edits_at(new, i if attempt == 1 else at)
+                if not edits:
+                    continue
+                kinds = touched_facts(texts.strings[i], edits, texts[i].language) if facts else ()
+                if any(kinds):
+                    if attempt == 1:
+                        operator.left_out.update(filter(None, kinds))
+                    refused.append(i)
+                elif i in spared and not keeps_protected(texts.strings[i], spared[i], edits):
+                    refused.append(i)
+            if not refused:
+                break
+            again |= dict.fromkeys(refused, UNALTERED if operator.unaltered else None)
+            if attempt == (_TRIES if operator.aligned else _FEW_TRIES):
+                break
+            counted = operator.left_out.copy()
+            new = self._changes(operator, draw, texts.some(refused), [f"{fields[i]} spared {attempt}" for i in refused])
+            operator.left_out = counted  # what is left out of further draws is not counted
+            again |= dict(zip(refused, new, strict=True))
+            wanted = refused
+        if not again:
+            return changes
+        if not isinstance(changes, SingleEdits):
+            return [again.get(i, change) for i, change in enumerate(changes)]
+        kept = [None if i in again else one for i, one in enumerate(changes.edits.news)]
+        others = {**changes.others, **again}
+        there = {i: change for i, change in others.items() if change is not None}
+        return SingleEdits(changes.edits._replace(news=kept), lambda: changes.notes, there)
 
     def _column(self, operator: Operator, draw: int, texts: Texts, changes: SingleEdits) -> VariantColumn:
         """What `_variant` makes, where each example has one text and nearly all have one edit: the common case."""
@@ -454,6 +520,48 @@ class Varier:
     def _knows(self, k: int, example: Example) -> bool:
         """Can this operator vary the example? In a mixed file, some rows are in languages that it does not know."""
         return not self._mixed or knows(self.operators[k].languages, self._language(example))
+
+
+def _protected_in(texts: Texts) -> dict[int, tuple[Protected, ...]]:
+    return texts_with_protected(texts.strings)
+
+
+def _edits_at(changes: Sequence[Change | None], i: int) -> Sequence[Edit]:
+    """The edits of a text's change, without the note, which may take longer to make."""
+    if isinstance(changes, SingleEdits) and (new := changes.edits.news[i]) is not None:
+        return (Edit(changes.edits.starts[i], changes.edits.ends[i], new),)
+    change = changes.others.get(i) if isinstance(changes, SingleEdits) else changes[i]
+    return change.edits if change else ()
+
+
+def _noted_facts(texts: Texts, changes: Sequence[Change | None]) -> Sequence[Change | None]:
+    """The changes, whose notes say what facts they touch."""
+
+    def touched(i: int) -> str:
+        edits = _edits_at(changes, i)
+        kinds = touched_facts(texts.strings[i], edits, texts.language or texts[i].language) if edits else ()
+        if not any(kinds):
+            return ""
+        named = dict.fromkeys(filter(None, kinds))
+        return f"; touches: {', '.join(named)}"
+
+    if isinstance(changes, SingleEdits):
+        others = {i: Change(one.edits, one.note + touched(i)) for i, one in changes.others.items()}
+
+        def notes() -> list[str]:
+            made = list(changes.notes)
+            if texts.language:
+                found = touching_each(texts.strings, changes.edits, texts.language)
+                for i, kind in found.items():
+                    made[i] += f"; touches: {kind}"
+            else:
+                made = [note + touched(i) for i, note in enumerate(made)]
+            return made
+
+        return SingleEdits(changes.edits, notes, others)
+    return [
+        one and (Change(one.edits, one.note + said) if (said := touched(i)) else one) for i, one in enumerate(changes)
+    ]
 
 
 def _maker(operator: Operator, draw: int) -> Maker:

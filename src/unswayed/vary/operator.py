@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import repeat
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, overload
 
 from unswayed.base.edits import Edit, LabelsLost, OneEach, apply
 from unswayed.base.errors import UsageError, option
+from unswayed.base.protect import PROTECT, Protected, outside, protected_spans, touching
 from unswayed.base.seeds import Stream, StreamIds, Streams
 from unswayed.base.task import TAGGED, Task
 from unswayed.base.values import Example, Inputs, Json, Meaning
+from unswayed.vary.facts import touched_facts
 
 if TYPE_CHECKING:
     from unswayed.systems.system import System
@@ -281,12 +284,16 @@ class Operator:
     aligned: ClassVar[bool] = True  # False: rewrites whole texts, so token and span labels can't be kept
     presets: ClassVar[tuple[str, ...]] = ()  # presets that it belongs to: "typing" puts it in `@typing`
     needs: ClassVar[str] = ""  # what an example must have beyond a text, for messages
+    slips: ClassVar[bool] = False  # takes words or letters for others by mistake, as typists and recognisers do
+    alters: ClassVar[tuple[str, ...]] = ()  # kinds of protected things that it is there to change, as `emoji`
     pool: ClassVar[int] = 0  # how many of the data's first examples it is given, by `take_pool`
     example: ClassVar[tuple[str, str]]  # a text, and what draw 0 of seed 0 makes of it
 
     name: str = ""  # these two are set from the registry, before first use
     family: str = ""
     file: str = ""  # where the pool comes from, if not from the data
+    protect: str = "all"  # what stays whole: see `spares`. Also a parameter of every operator
+    keep_facts: bool = False  # are slips left out that turn a number, date, unit, negation or name into another?
 
     def take_pool(self, examples: Sequence[Example]) -> None:
         """Extend in operators that have a `pool`: the examples that are in it."""
@@ -297,6 +304,31 @@ class Operator:
                 f"The operator {cls.__module__}:{cls.__qualname__} has both `change` and `change_many`. Keep one of "
                 f"them; each is made from the other. See docs/extending.md."
             )
+
+    def spares(self, spans: tuple[Protected, ...]) -> tuple[Protected, ...]:
+        """Those of a text's protected things that this operator must leave whole."""
+        if not spans or self.protect == "none" or (self.protect == "typed" and "typing" in self.presets):
+            return ()
+        return outside(spans, self.alters)
+
+    def allowed(self, text: Text, edits: Sequence[Edit]) -> list[Edit]:
+        """The edits that may be made, for operators each of whose edits can be left out alone.
+
+        Others may leave this to unswayed, which draws again where a change may not be made.
+        """
+        kept = list(edits)
+        if spans := self.spares(protected_spans(text.text)):
+            kept = [edit for edit, bad in zip(kept, touching(text.text, spans, kept), strict=True) if not bad]
+        if self.keep_facts and kept:
+            kinds = touched_facts(text.text, kept, text.language)
+            self.left_out.update(filter(None, kinds))
+            kept = [edit for edit, kind in zip(kept, kinds, strict=True) if not kind]
+        return kept
+
+    @cached_property
+    def left_out(self) -> Counter[str]:
+        """How many slips were left out since this was last emptied, by what they would have touched."""
+        return Counter()
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         """The change to this text, or None where there is nothing to change.
@@ -313,8 +345,11 @@ class Operator:
 
     @classmethod
     def parameters(cls) -> dict[str, inspect.Parameter]:
-        """The operator's parameters by name."""
-        return dict(inspect.signature(cls).parameters)
+        """The operator's parameters by name, with `protect`, which every operator that edits texts has."""
+        own = dict(inspect.signature(cls).parameters)
+        if issubclass(cls, PromptOperator):
+            return own
+        return {**own, "protect": inspect.Parameter("protect", inspect.Parameter.KEYWORD_ONLY, default=PROTECT[0])}
 
     @classmethod
     def pinned(cls, params: dict[str, Any]) -> dict[str, Json]:

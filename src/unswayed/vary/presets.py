@@ -269,7 +269,7 @@ def catalogue(language: str | None = None, task: str | None = None) -> list[Oper
             example = own
         elif not needs:
             example = _sample(name, language) or (own if knows((first,), language) else None)
-        params = {key: plain(param.default) for key, param in cls.parameters().items()}
+        params = {key: plain(param.default) for key, param in cls.parameters().items() if key != "protect"}
         presets, languages = [f"@{preset}" for preset in cls.presets], list(cls.languages)
         what = cls.summary()
         found.append(OperatorEntry(name, what, cls.meaning, cls.aligned, presets, languages, params, needs, example))

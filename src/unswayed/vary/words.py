@@ -44,6 +44,13 @@ def word_ranks() -> dict[str, int]:
     return {line[: line.index("\t")]: rank for rank, line in enumerate(lines)}
 
 
+@cache
+def common_names() -> frozenset[str]:
+    """The names among the common words, in small letters: of people, places and peoples."""
+    lines = gzip.decompress(COMMON_WORDS.read_bytes()).decode().splitlines()
+    return frozenset([line[: line.index("\t")] for line in lines if line.split("\t", 2)[1] == "n"])
+
+
 def frequency_class(rank: int | None) -> int:
     """0 for the most frequent words, 4 for the rarest and for words that are not on the list."""
     return len(_FREQUENCY_CLASSES) if rank is None else bisect(_FREQUENCY_CLASSES, rank)

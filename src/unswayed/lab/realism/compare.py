@@ -15,7 +15,7 @@ import numpy as np
 from unswayed.base.edits import apply
 from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
-from unswayed.base.values import Estimate, Inputs
+from unswayed.base.values import Estimate, Inputs, Json
 from unswayed.lab.realism import Aligned, read_column, read_versions
 from unswayed.lab.realism.features import known_words, letter_looks
 from unswayed.lab.realism.judge import Channel, RealismJudge, TextScript, keyboard_of, script_of
@@ -185,7 +185,8 @@ def realism(
         found["baselines"] = {"nothing": judge.against_people([texts])}
         if name := script.baseline():
             rate = sum(error_rate(texts, t) for t in typed) / len(typed)
-            params: dict[str, float] = {"rate": min(1.0, max(0.01, rate))} if name == "keyboard/homophone" else {}
+            params: dict[str, Json] = {"protect": "none"}  # people err in addresses, numbers and names, too
+            params |= {"rate": min(1.0, max(0.01, rate))} if name == "keyboard/homophone" else {}
             operator = make_operator(OperatorSpec(name, params))
             views = Texts.of([Text(text, script.language) for text in texts])
             streams = Seeds(seed, name, operator.version).streams(views.ids, 0, [""] * len(texts))

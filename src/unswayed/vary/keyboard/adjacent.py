@@ -93,6 +93,7 @@ class Adjacent(Operator):
     languages = LANGUAGES
     quick = True
     presets = ("typing",)
+    slips = True
     example = ("play some jazz by miles davis", "plsy some jazz by miles davis")
 
     def __init__(self, rate: float = 0.0, words: float = 1.0, layout: str = "") -> None:
@@ -118,6 +119,7 @@ class Adjacent(Operator):
             if not places and (every := _slip_places(written, range(len(written)), slips)):
                 places = [rng.choice(every)]
             edits = [Edit(start, end, rng.choice(slips[written[start:end]])) for start, end in places]
+        edits = self.allowed(text, edits) if self.rate else edits
         if not edits:
             return None
         composed = written.isascii() or unicodedata.is_normalized("NFC", written)

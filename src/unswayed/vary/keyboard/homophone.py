@@ -42,6 +42,7 @@ class Homophone(Operator):
     languages = ("zh",)
     quick = True
     presets = ("typing",)
+    slips = True
     example = ("请帮我查一下明天的高铁票", "请帮我查一下铭天的高铁票")
 
     def __init__(self, rate: float = 0.15) -> None:
@@ -74,5 +75,8 @@ class Homophone(Operator):
                 return None
             at = rng.choice(places)
             edits.append(Edit(at, at + 1, rng.choice(alike[chars[at]])))
+        edits = self.allowed(text, edits)
+        if not edits:
+            return None
         at, _, new = edits[0]
         return _new(Change, (tuple(edits), f"{chars[at]}→{new} at {at}, {len(edits)} in all"))

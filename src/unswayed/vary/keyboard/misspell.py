@@ -46,6 +46,7 @@ class Misspell(Operator):
     distinct = True
     quick = True
     presets = ("typing",)
+    slips = True
     example = ("find a restaurant for tomorrow", "fidn a restaurant for tomorrow")
 
     def __init__(self, rate: float = 0.0) -> None:
@@ -59,5 +60,6 @@ class Misspell(Operator):
             small = word[0].lower()
             wrong = rng.habit(small).choice(misspellings(small))  # the person of the draw always misspells it so
             edits.append(Edit(*word.span(), cased(wrong, word[0])))
+        edits = self.allowed(text, edits)
         notes = [f"{text.text[start:end]}→{new}" for start, end, new in edits]
         return Change(tuple(edits), ", ".join(notes)) if edits else None

@@ -397,6 +397,7 @@ class Pinyin(Operator):
     quick = True
     unaltered = True
     presets = ("typing",)
+    slips = True
     example = ("请问花呗怎么提前还款", "请问华北怎么提前还款")
 
     def __init__(self, engine: str = "embedded", profile: str = "") -> None:
@@ -417,7 +418,7 @@ class Pinyin(Operator):
             self._typists[rng.person] = people
         length = len(text.text) + 1
         typist = min(people, key=lambda one: abs(log(one.profile.length / length)))
-        edits = typist.type(text.text, rng)
+        edits = self.allowed(text, typist.type(text.text, rng))
         if not edits or (len(edits) > 1 and apply(text.text, edits) == text.text):  # one slip may undo another
             return UNALTERED
         at, end, new = edits[0]

@@ -45,6 +45,7 @@ class Typist(Operator):
 
     version = 3
     presets = ("typing",)
+    slips = True
     unaltered = True
     languages = tuple(language for language in LANGUAGES if language not in _OTHERWISE)
     example = ("book a table for two at seven", "book a table foor two at sevren")
@@ -91,6 +92,7 @@ class Typist(Operator):
             return UNALTERED
         if self._corrects:
             edits = autocorrected(text.text, list(edits))
+        edits = self.allowed(text, edits)
         if not text.keeps(edits):
             edits = [edit for edit in edits if text.keeps([edit])]
             edits = edits if text.keeps(edits) else []

@@ -323,6 +323,7 @@ class English(Operator):
     people = True
     unaltered = True
     presets = ("speech",)
+    slips = True
     example = (
         "Which player was criticized for not jumping into the pile?",
         "which player was criticized are not jumping into the piled",
@@ -349,7 +350,7 @@ class English(Operator):
         if speaker is None:
             accent = self._accent or stream.choice(list(profiles.ACCENTS))
             speaker = self._speakers[mark] = EnglishSpeaker(self._profile, accent, self._plain)
-        edits = speaker.say(text.text, text.marked, rng)
+        edits = self.allowed(text, speaker.say(text.text, text.marked, rng))
         if not edits:
             return UNALTERED
         if not text.keeps(edits):

@@ -334,6 +334,7 @@ class Mandarin(Operator):
     quick = True
     unaltered = True
     presets = ("speech",)
+    slips = True
     example = ("新华时评：把优秀返乡农民工打造成乡村振兴生力军", "新华视频，把优秀返乡弄命中打造成乡村振兴胜利就。")
 
     def __init__(self, accent: str = "", profile: str = "") -> None:
@@ -351,7 +352,7 @@ class Mandarin(Operator):
             shares = {name: group.share for name, group in profiles.GROUPS.items()}
             group = self._accent or draw_key(shares, stream)
             speaker = self._speakers[rng.person] = MandarinSpeaker(profiles.new_speaker(self._people, group, stream))
-        edits = speaker.say(text.text, rng)
+        edits = self.allowed(text, speaker.say(text.text, rng))
         if not edits:
             return UNALTERED if any(map(han, text.text)) else None
         return noted_change(text.text, edits)

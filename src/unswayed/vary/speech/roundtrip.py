@@ -104,6 +104,7 @@ class Roundtrip(Operator):
     people = True  # a voice
     unaltered = True
     presets = ("speech",)
+    slips = True
     # with pocketsphinx
     example = ("play some music by the beatles", "play some music be old")
 

@@ -34,6 +34,7 @@ class Speako(Operator):
 
     languages = ("en",)
     presets = ("speech",)
+    slips = True
     example = ("watch a comedy video", "which a comedy video")
 
     def __init__(self, homophones: str = "allow") -> None:

@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import ClassVar
 
 from unswayed.base.edits import Edit, apply
+from unswayed.base.protect import protected_spans, touching
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.words import checked_choice, checked_rate, some, word_ranks
@@ -17,15 +18,8 @@ DATA = files("unswayed.vary.surface") / "data"
 LONGEST = 20_000  # characters of a text that are looked at
 _NOTED = 5  # edits that a note names
 
-# What has a form of its own: addresses, e-mail, handles and tags, numbers with marks inside, placeholders, file names.
-_FIXED = re.compile(
-    r"(?:https?://|www\.)\S+"
-    r"|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-    r"|[@#]\w+"
-    r"|\{[^{}\s]*\}|</?\w[^<>]*>|%[sd]\b|&\w+;"
-    r"|(?<!\d)\d+(?:[.,:/·’'\-–]\d+)+"
-    r"|(?<!\w)\w+(?:\.\w+)+(?:/\S*)?"
-)
+# Numbers with marks inside, and short forms with points. Addresses, code and the like are in `base/protect.py`.
+_FIXED = re.compile(r"(?<!\d)\d+(?:[.,:/·’'\-–]\d+)+|(?<!\w)\w(?:\.\w)+(?!\w)")
 # Latin, Cyrillic, Greek and Armenian are the scripts of these languages; the letters of all have two cases.
 LATIN = ("en", "es", "fr", "pt", "de", "it", "nl", "af", "az", "bs", "ca", "cs", "cy", "da", "eo", "et", "eu", "fi",
     "fil", "fo", "fy", "ga", "gl", "ha", "hr", "hu", "id", "ig", "is", "jv", "ku", "la", "lb", "lt", "lv", "mg", "mi",
@@ -51,6 +45,8 @@ class SurfaceOperator(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         for kind in self.order(text, rng) if self.kind == "any" else [self.kind]:
             places = self.of_kind(kind, text, rng)
+            if spans := self.spares(protected_spans(text.text)):
+                places = [place for place in places if not any(touching(text.text, spans, place))]
             chosen = [edit for place in some(places, self.rate, rng) for edit in place]
             edits = tuple(sorted(chosen, key=lambda edit: edit.start))  # a pair of brackets is one place with two ends
             new = apply(text.text, edits)
@@ -79,7 +75,7 @@ def noted(text: str, edits: Sequence[Edit]) -> str:
 
 
 def fixed_places(text: str) -> set[int]:
-    """The places of a text inside what has a form of its own, such as addresses and decimal numbers."""
+    """The places of a text inside decimal numbers, times, dates and short forms such as *p.m.*"""
     return {at for match in _FIXED.finditer(text[:LONGEST]) for at in range(*match.span())}
 
 

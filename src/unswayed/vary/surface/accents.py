@@ -49,6 +49,7 @@ class Accents(SurfaceOperator):
     languages = ("es", "fr", "pt", "de", "en", "it", "ca", "gl", "eu", "oc", "ro", "pl", "cs", "sk", "hu", "tr", "az",
         "vi", "sv", "da", "nb", "nn", "no", "fi", "et", "lv", "lt", "sl", "hr", "bs", "sr", "is", "fo", "ga", "cy",
         "sq", "mt", "eo", "nl", "lb", "fil", "tl", "yo", "ku", "el", "ru", "be", "ar", "fa", "he", "hi")  # fmt: skip
+    alters = ("grapheme",)
     kinds = ("dropped", "spelled")
     presets = ("surface", "typing")
     example = ("¿Dónde está la estación más próxima?", "¿Donde esta la estacion mas proxima?")

@@ -12,7 +12,6 @@ from unswayed.vary.operator import Text
 from unswayed.vary.surface import CASED, LONGEST, SurfaceOperator, base
 
 _WORD = re.compile(r"[^\W\d_][\w'’]*")
-_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\{[^{}\s]*\}|</?\w[^<>]*>|%[sd]\b|&\w+;")  # whose case counts
 _BEGINS = re.compile(r"[.!?…\u037e]\W*\s\W*$|\n\W*$")
 _TURKIC = {"tr", "az"}
 
@@ -20,7 +19,7 @@ _TURKIC = {"tr", "az"}
 class Case(SurfaceOperator):
     """Writes the text in capitals, in small letters, in title case or in sentence case.
 
-    `kind` is upper, lower, title or sentence; by default it is drawn. Addresses and placeholders stay as they are.
+    `kind` is upper, lower, title or sentence; by default it is drawn.
     With `rate` 1, the default, the whole text changes; otherwise that share of its words.
     """
 
@@ -34,12 +33,9 @@ class Case(SurfaceOperator):
 
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written, language = text.text[:LONGEST], base(text.language)
-        spared = [match.span() for match in _ADDRESS.finditer(written)]
         places = []
         for word in _WORD.finditer(written):
             at = word.start()
-            if any(start <= at < end for start, end in spared):
-                continue
             before = written[max(0, at - 8) : at]
             begins = not any(c.isalnum() for c in before) if at < 8 else _BEGINS.search(before) is not None
             inner = before[-1:].isdigit() or (before[-1:] == "(" and before[-2:-1].isalnum())  # 17th, table(s)

@@ -31,7 +31,9 @@ _ALIKE = [
         "😛 😜 😝 :P", "😮 😲 😯", "🎉 🎊 🥳", "🎵 🎶 🎼", "☀️ ☀ 🌞", "🔥 🔥🔥", "✨ 🌟 ⭐ 💫", "😱 😨 😰", "😴 💤 😪",
     )
 ]  # fmt: skip
-_OTHERS = {one: [other for other in group if other != one] for group in _ALIKE for one in group}
+# Never the same with or without a tone or a variation sign, which would look like one that lost a part.
+_OTHERS = {one: [other for other in group if other[0] != one[0]] for group in _ALIKE for one in group}
+_OTHERS = {one: others for one, others in _OTHERS.items() if others}
 
 
 class Emoji(SurfaceOperator):
@@ -41,6 +43,8 @@ class Emoji(SurfaceOperator):
     fewer than two words keeps its emoji.
     """
 
+    version = 2
+    alters = ("emoji",)
     kinds = ("added", "removed", "replaced")
     example = ("see you at the concert tonight 🎵", "see you at the concert tonight")
 

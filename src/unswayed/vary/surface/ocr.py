@@ -120,6 +120,7 @@ class Ocr(Operator):
     languages = (*LATIN, *CYRILLIC, "el", "zh", "ja")
     quick = True
     presets = ("surface",)
+    slips = True
     example = ("turn off the lights in the kitchen", "turn off the liglits in the kitchen")
 
     def __init__(self, rate: float = 0.0) -> None:
@@ -132,8 +133,9 @@ class Ocr(Operator):
         for token, number in zip(tokens, known.numbers(tokens), strict=True):
             found += [(at + start, at + end, news) for start, end, news, _ in known.places[number]]
             at += len(token) + 1
-        edits = tuple(Edit(start, end, rng.choice(news)) for start, end, news in some(found, self.rate, rng))
-        return Change(edits, noted(text.text, edits)) if edits and text.keeps(edits) else None
+        edits = [Edit(start, end, rng.choice(news)) for start, end, news in some(found, self.rate, rng)]
+        edits = self.allowed(text, edits) if self.rate else edits
+        return Change(tuple(edits), noted(text.text, edits)) if edits and text.keeps(edits) else None
 
     def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
         if self.rate or not texts.language:
@@ -163,9 +165,8 @@ class Ocr(Operator):
 
 
 def _split(text: str) -> list[str]:
-    """The tokens of a text, by single spaces; nothing that is misread or must stay goes beyond one, but tags do."""
-    text = text[:LONGEST]
-    return [text] if "<" in text else text.split(" ")
+    """The tokens of a text, by single spaces; nothing that is misread or must stay goes beyond one."""
+    return text[:LONGEST].split(" ")
 
 
 def _find_places(texts: Texts) -> tuple[list[tuple[_Misreading, ...]], _Ints, _Ints, _Ints, _Ints, NDArray[np.uint64]]:
@@ -178,8 +179,8 @@ def _find_places(texts: Texts) -> tuple[list[tuple[_Misreading, ...]], _Ints, _I
     import numpy as np
 
     joined, known = " ".join(texts.strings), _tokens_in(texts.language)
-    # Tags such as <b> hold spaces, and very long texts are cut, so these are divided one by one.
-    if "<" in joined or max(map(len, texts.strings)) > LONGEST:
+    # Very long texts are cut, so blocks with one are divided text by text.
+    if max(map(len, texts.strings)) > LONGEST:
         apart = list(map(_split, texts.strings))
         tokens, sizes = list(chain.from_iterable(apart)), np.array(list(map(len, apart)))
     else:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from unswayed.base.edits import Edit
+from unswayed.base.protect import protected_spans, touching
 from unswayed.base.seeds import Stream
 from unswayed.vary.operator import Change, Operator, Text
 from unswayed.vary.surface import CYRILLIC, LATIN, LONGEST, fixed_places, in_name, joined, noted
@@ -40,7 +41,7 @@ class Repeat(Operator):
     def change(self, text: Text, rng: Stream) -> Change | None:
         written = text.text[:LONGEST]
         fixed = fixed_places(written)
-        places = []
+        places, spans = [], self.spares(protected_spans(text.text))
         for word in _WORD.finditer(written):
             lower = word[0].lower()
             short = len(word[0]) < _SHORTEST and lower not in _STRESSED and word[0] < "\u0590"
@@ -53,7 +54,9 @@ class Repeat(Operator):
             if small[held] not in _VOWELS + _HELD_LAST + _LONG:
                 held = max(small.rfind(c) for c in _VOWELS + _LONG)
             if held >= 0 and not joined(written, word.start() + held + 1):
-                places.append(word.start() + held)
+                at = word.start() + held
+                if not spans or not any(touching(written, spans, [Edit(at, at + 1, "")])):
+                    places.append(at)
         edits = tuple(
             Edit(at, at + 1, written[at] + written[at].lower() * (2 + rng.below(3)))
             for at in some(places, self.rate, rng)
