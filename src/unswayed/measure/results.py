@@ -16,7 +16,7 @@ from unswayed.base.text import data_frame, figure, html_table, label, spelled
 from unswayed.base.values import Estimate, Json
 from unswayed.measure.judging import JudgeAgreement
 from unswayed.measure.people import PeopleBlock
-from unswayed.measure.repeats import Repeats, Served
+from unswayed.measure.repeats import Repeats, Served, Wavering
 from unswayed.measure.spread import Spread
 from unswayed.storage.files import as_path, write_atomically
 
@@ -243,6 +243,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     naming: Naming | None = None
     within: Within | None = None
     repeats: Repeats | None = None
+    wavering: Wavering | None = None  # without repeats: of a few clean inputs that were asked twice
     spread: dict[str, Spread] = {}
     people: PeopleBlock | None = None
     requests: Served | None = None  # what a server's answers took: seconds and tokens
