@@ -19,6 +19,7 @@ from unswayed.base.errors import UnswayedError
 from unswayed.base.task import task_named, tasks
 from unswayed.cli import unswayed as command
 from unswayed.cli._options import FORMATS
+from unswayed.report.ci import write_first_check
 from unswayed.report.export import exporters
 from unswayed.report.junit import write_junit
 from unswayed.systems import System
@@ -207,3 +208,28 @@ def test_suites_are_shown_and_come_back(made, name, tmp_path) -> None:
     for format in FORMATS:
         assert works("suite", "show", folder / "suite", "--format", format).strip()
     assert len(suite.to_pandas()) == len(suite.to_polars()) == suite.manifest.variants
+
+
+@pytest.mark.parametrize("name", [name for name in tasks.names() if name != "sql"])  # no file of ours is read as sql
+def test_the_gates_of_init_can_be_measured(name, tmp_path) -> None:
+    """For each task, with gold and without: what the plan of a first check asks for has a value in its run."""
+    gold = {"label", "answer", "answers", "target", "labels", "score", "relevant"}
+    for with_gold in (True, False):
+        if not with_gold and name not in ("classify", "generate", "chat", "multilabel", "score"):
+            continue  # others need gold, or have none anyway
+        data = tmp_path / f"{with_gold}.jsonl"
+        rows = [{key: value for key, value in row.items() if with_gold or key not in gold} for row in ROWS[name]]
+        data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        folder = tmp_path / f"in {with_gold}"
+        started = write_first_check(data, "mine:predict", folder, "none", lang="en")
+        plan = package.read_plan(folder / "unswayed.toml")
+        suite = package.make_suite(data, plan=plan)
+        verdict = package.carry_out(plan, tmp_path / f"run {with_gold}", system=Answering(suite, 2), suite=suite)
+        assert [gate.name for gate in verdict.gates if gate.bound is None] == []
+        assert len(verdict.gates) == 1 and verdict.gates[0].passed is False, started.gate
+        again = write_first_check(data, "mine:predict", folder, "none", True, "en", run=tmp_path / f"run {with_gold}")
+        plan = package.read_plan(folder / "unswayed.toml")
+        verdict = package.carry_out(plan, tmp_path / f"run {with_gold}", system=Answering(suite, 2), suite=suite)
+        assert verdict.gates[0].passed, again.gate
+        compared = package.compare(verdict.results, verdict.results, plan=plan)
+        assert [gate.difference for gate in compared.gates] == [0.0]

@@ -15,6 +15,7 @@ from unswayed.score import Scorer
 from unswayed.stats import Array
 from unswayed.stats.two_way import SeenCells, row_means
 
+_EQUAL = 1e-9  # scores of prompts that differ by less are the same
 OVER = "these prompts and these examples"
 
 
@@ -56,6 +57,8 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
 
     def sentence(self, operator: str) -> str:
         low, *_, high = self.quantiles.values()
+        if all(abs(one.score - (self.own.value or 0.0)) < _EQUAL for one in self.scores):
+            return f"All {self.prompts} prompts of {operator} have the same score as your prompt: {number(self.own.value, 2)}."
         chance = f"if all were equally good, chance would give a range of {number(self.by_chance, 2)}"
         return (
             f"Over {self.prompts} prompts of {operator}, the score ranges from {_shown(low)} to {_shown(high)} "
