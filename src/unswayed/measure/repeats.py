@@ -117,7 +117,8 @@ def measure_wavering(flips: Sequence[int], varied: Estimate, table: RunTable, le
     own = estimate("own", float(values.mean()) if n else None, *ends)
     # a variant that equals its example has the clean answer, so that it can't waver
     compared, _, altered, _ = _varied(table, None)
-    share = float((altered / compared)[compared > 0].mean()) if (compared > 0).any() else 0.0
+    there = compared > 0
+    share = float((altered[there] / compared[there]).mean()) if there.any() else 0.0
     beyond, low, high = None, None, None
     if own.value is not None and varied.value is not None:
         beyond = varied.value - share * own.value
