@@ -30,7 +30,16 @@ QUESTIONS = [
     "when will the new bridge across the river open", "why was the concert in the park moved to sunday",
     "how many chairs are needed for the meeting", "where can visitors return the borrowed umbrellas",
 ]  # fmt: skip
-SHORT = ["on the pier", "the carpenter", "the north station", "apple trees", "in march", "rain", "twelve", "at the desk"]
+SHORT = [
+    "on the pier",
+    "the carpenter",
+    "the north station",
+    "apple trees",
+    "in march",
+    "rain",
+    "twelve",
+    "at the desk",
+]
 CALL = {"type": "function", "function": {"name": "find_answer", "arguments": '{"limit": 3}'}}
 LIMIT = {"type": "object", "properties": {"limit": {"type": "integer"}}}
 TOOL = {"type": "function", "function": {"name": "find_answer", "parameters": LIMIT}}
@@ -59,17 +68,22 @@ ROWS: dict[str, list[Any]] = {
     ],
     "translate": [{"source": q, "target": f"{a} it was, for all that is known"} for q, a in PAIRS],
     "sql": [
-        package.Example(at, str(at), {"question": q, "db_id": "quay"}, {
-            "sql": f"SELECT name FROM boat WHERE id = {at}", "db_id": "quay",
-            "schema": {"tables": {"boat": ["id", "name"]}, "keys": {}},
-        })
+        package.Example(
+            at,
+            str(at),
+            {"question": q, "db_id": "quay"},
+            {
+                "sql": f"SELECT name FROM boat WHERE id = {at}",
+                "db_id": "quay",
+                "schema": {"tables": {"boat": ["id", "name"]}, "keys": {}},
+            },
+        )
         for at, q in enumerate(QUESTIONS)
     ],
     "multilabel": [{"text": q, "labels": [q.split()[0], "question"]} for q in QUESTIONS],
     "score": [{"text": q, "score": round(0.31 + 0.07 * at, 2)} for at, q in enumerate(QUESTIONS)],
     "retrieve": [{"query": q, "relevant": [f"d{at}", f"d{at + 9}"]} for at, q in enumerate(QUESTIONS)],
 }
-
 
 
 class Answering(System):
@@ -138,8 +152,11 @@ def test_results_pages_and_tables(made, name, tmp_path) -> None:
     assert 0 < results.flip_rate.value <= 1
     assert len(results.flips()) == len(list(results.iter_flips())) == len(run.flips()) > 0
     assert len(results.to_pandas()) == len(results.to_polars()) == len(list(results)) > 0
-    assert repr(results) and "<table" in results._repr_html_() and results.severity
-    assert len(results.by("operator").to_pandas()) > 0 and len(results.by("family").to_polars()) > 0
+    assert repr(results)
+    assert "<table" in results._repr_html_()
+    assert results.severity
+    assert len(results.by("operator").to_pandas()) > 0
+    assert len(results.by("family").to_polars()) > 0
     loaded = package.Results.load(results.save(tmp_path / "results.json"))
     assert len(loaded.flips()) == len(results.flips())
     for format in FORMATS:
@@ -161,7 +178,8 @@ def test_comparisons(made, name, tmp_path) -> None:
     folder = made(name)
     compared = package.compare(folder / "one", folder / "two")
     assert compared.to_pandas().shape == compared.to_polars().shape
-    assert repr(compared) and "<table" in compared._repr_html_()
+    assert repr(compared)
+    assert "<table" in compared._repr_html_()
     lost = compared.flips()
     has_score = package.measure_run(folder / "one").average.value is not None
     assert set(lost["change"]) == ({"lost", "gained"} if has_score else set())

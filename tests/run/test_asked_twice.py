@@ -58,12 +58,15 @@ def test_what_a_system_changes_by_itself_is_part_of_the_verdict(suite) -> None:
     results = package.measure_run(run)
     assert (twice(system), run.manifest.asked_twice, run.session.asked) == (20, 20, len(system.asked))
     found = results.wavering
-    assert found.asked == 20 and 2 <= found.changed <= 9
-    assert results.flip_rate.value > 0.15 and found.flips.low < 0 < found.flips.high
+    assert found.asked == 20
+    assert 2 <= found.changed <= 9
+    assert results.flip_rate.value > 0.15
+    assert found.flips.low < 0 < found.flips.high
     assert results.severity == "minor to serious beyond chance"
     said = str(results).splitlines()[0]
     assert f"But the system changes answers by itself: {found.changed} of 20 clean inputs (" in said
-    assert "had another answer when they were asked twice" in said and "which may be chance" in said
+    assert "had another answer when they were asked twice" in said
+    assert "which may be chance" in said
     assert 'Use plan={"run": {"repeats": 3}} to tell the two apart.' in said
 
 
@@ -73,8 +76,10 @@ def test_what_variants_change_beyond_it_is_still_found(suite) -> None:
             return super().answer(text if text in CLEAN else "dim it")
 
     results = package.measure_run(package.run_system(suite, Confused(0.05, seed=5)))
-    assert results.wavering.changed and results.wavering.flips.low > 0.10
-    assert results.severity == "serious beyond chance" and "may be chance" not in str(results).splitlines()[0]
+    assert results.wavering.changed
+    assert results.wavering.flips.low > 0.10
+    assert results.severity == "serious beyond chance"
+    assert "may be chance" not in str(results).splitlines()[0]
 
 
 def test_pages_and_tables_say_so(suite, unswayed, tmp_path) -> None:
@@ -88,8 +93,10 @@ def test_pages_and_tables_say_so(suite, unswayed, tmp_path) -> None:
 
 def test_one_that_repeats_itself_is_asked_and_nothing_is_said(suite) -> None:
     results = package.measure_run(package.run_system(suite, system := Wavering(0.0)))
-    assert twice(system) == 20 and results.wavering.changed == 0
-    assert "by itself" not in str(results) and "beyond chance" not in results.severity
+    assert twice(system) == 20
+    assert results.wavering.changed == 0
+    assert "by itself" not in str(results)
+    assert "beyond chance" not in results.severity
 
 
 def test_one_that_is_declared_deterministic_or_repeated_is_not(suite) -> None:
@@ -99,7 +106,9 @@ def test_one_that_is_declared_deterministic_or_repeated_is_not(suite) -> None:
     assert (twice(system), run.manifest.asked_twice, package.measure_run(run).wavering) == (0, 0, None)
     run = package.run_system(suite, system := Wavering(0.17), plan={"run": {"repeats": 1}})
     results = package.measure_run(run)
-    assert twice(system) == len(ROWS) and run.manifest.asked_twice == 0 and results.wavering is None
+    assert twice(system) == len(ROWS)
+    assert run.manifest.asked_twice == 0
+    assert results.wavering is None
     assert "when the same text is asked again" in str(results)
 
 
@@ -110,9 +119,11 @@ def test_they_are_the_first_in_the_order_and_asked_once_more_only(suite, tmp_pat
     both = Counter(stopped.asked) + Counter(rest.asked)
     assert sum(count == 2 for text, count in both.items() if text in CLEAN) == 20
     again = [example.row for example, _, _ in run.repeated()]
-    assert len(again) == 20 and package.measure_run(run).wavering.asked == 20
+    assert len(again) == 20
+    assert package.measure_run(run).wavering.asked == 20
     run = package.run_system(suite, idle := Wavering(0.17), tmp_path / "run", plan={"run": {"asking": {"canary": 0}}})
-    assert idle.asked == [] and package.measure_run(run).wavering.asked == 20
+    assert idle.asked == []
+    assert package.measure_run(run).wavering.asked == 20
     some = package.run_system(suite, Wavering(0.17), plan={"run": {"limit": 25}})
     assert [example.row for example, _, _ in some.repeated()] == again
     few = package.run_system(suite, fewer := Wavering(0.17), plan={"run": {"limit": 5}})
@@ -130,15 +141,19 @@ def test_the_budget_holds_for_them_too(suite) -> None:
         plan = {"run": {"options": options, "budget": 1500.0}, "measure": {"sanity": False}}
         run = package.run_system(suite, server.url, plan=plan)
         spent = server.tokens["prompt_tokens"]
-    assert spent <= 1500 and run.sample.why == "budget"
+    assert spent <= 1500
+    assert run.sample.why == "budget"
     assert sum(count == 2 for count in server.asked.values()) == package.measure_run(run).wavering.asked > 5
 
 
 def test_in_worker_processes(suite, at_work) -> None:
-    (at_work / "wavers.py").write_text("import os\n\ndef predict(batch): return [str(os.urandom(1)[0] % 3) for _ in batch]\n")
+    (at_work / "wavers.py").write_text(
+        "import os\n\ndef predict(batch): return [str(os.urandom(1)[0] % 3) for _ in batch]\n"
+    )
     plan = {"engine": Engine(workers=2)}
     run = package.run_system(suite.save(at_work / "suite"), "wavers:predict", at_work / "run", plan=plan)
-    assert run.manifest.asked_twice == 20 and package.measure_run(run).wavering.asked == 20
+    assert run.manifest.asked_twice == 20
+    assert package.measure_run(run).wavering.asked == 20
 
 
 @pytest.mark.parametrize(("own", "effect", "shape"), [(0.17, 0.0, 1.0), (0.17, 0.2, 0.5), (0.4, 0.1, 2.0)])
@@ -156,4 +171,6 @@ def test_the_interval_holds_what_it_should(own, effect, shape, monkeypatch) -> N
         seen += found.changed > 0
         inside += found.flips.low <= (1 - own) * effect <= found.flips.high
         claimed += found.flips.low > (1 - own) * effect
-    assert inside >= 0.95 * 200 and claimed <= 0.025 * 200 and seen > 0.9 * 200
+    assert inside >= 0.95 * 200
+    assert claimed <= 0.025 * 200
+    assert seen > 0.9 * 200

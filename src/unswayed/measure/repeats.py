@@ -102,7 +102,7 @@ class Wavering(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure_wavering(flips: Sequence[int], varied: Estimate, table: RunTable, level: float) -> Wavering:
-    """`flips` has 1 for each input asked twice whose answers differ, 0 where they do not; `varied` is of all variants.
+    """`flips` has 1 for an input asked twice whose answers differ, and 0 for the others; `varied` is of all variants.
 
     The interval of the difference is Newcombe's, from those of both shares (MOVER): it takes them to be independent,
     which is the careful side, as inputs on which a system wavers change more often among the variants, too.
@@ -113,19 +113,19 @@ def measure_wavering(flips: Sequence[int], varied: Estimate, table: RunTable, le
     def estimate(name: str, value: float | None, low: float | None, high: float | None) -> Estimate:
         return Estimate(value, low, high, n, 0, f"measure=wavering.{name}:1|asked_twice={n}|{signed}")
 
-    ends = mean_interval(values, (0.0, 1.0), level) if n else (None, None)
-    own = estimate("own", float(values.mean()) if n else None, *ends)
+    share, (least, most) = float(values.mean()), mean_interval(values, (0.0, 1.0), level)
+    own = estimate("own", share, least, most)
     # a variant that equals its example has the clean answer, so that it can't waver
     compared, _, altered, _ = _varied(table, None)
     there = compared > 0
-    share = float((altered[there] / compared[there]).mean()) if there.any() else 0.0
-    beyond, low, high = None, None, None
-    if own.value is not None and varied.value is not None:
-        beyond = varied.value - share * own.value
-        if None not in (own.low, own.high, varied.low, varied.high):
-            below, above = varied.value - varied.low, varied.high - varied.value
-            low = beyond - hypot(below, share * (own.high - own.value))
-            high = beyond + hypot(above, share * (own.value - own.low))
+    can = float((altered[there] / compared[there]).mean()) if there.any() else 0.0
+    if varied.value is None:
+        beyond, low, high = None, None, None
+    else:
+        beyond = varied.value - can * share
+        least, most = (0.0, 1.0) if least is None or most is None else (least, most)
+        low = None if varied.low is None else beyond - hypot(varied.value - varied.low, can * (most - share))
+        high = None if varied.high is None else beyond + hypot(varied.high - varied.value, can * (share - least))
     return Wavering(asked=n, changed=int(values.sum()), own=own, flips=estimate("flips", beyond, low, high))
 
 

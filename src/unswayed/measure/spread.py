@@ -58,7 +58,8 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     def sentence(self, operator: str) -> str:
         low, *_, high = self.quantiles.values()
         if all(abs(one.score - (self.own.value or 0.0)) < _EQUAL for one in self.scores):
-            return f"All {self.prompts} prompts of {operator} have the same score as your prompt: {number(self.own.value, 2)}."
+            same = number(self.own.value, 2)
+            return f"All {self.prompts} prompts of {operator} have the same score as your prompt: {same}."
         chance = f"if all were equally good, chance would give a range of {number(self.by_chance, 2)}"
         return (
             f"Over {self.prompts} prompts of {operator}, the score ranges from {_shown(low)} to {_shown(high)} "

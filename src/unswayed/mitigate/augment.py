@@ -151,7 +151,7 @@ def table_with_copies(data: Any, examples: Sequence[Example], augmented: Iterabl
     else:
         columns = {name: data[name].tolist() if library == "pandas" else data[name].to_list() for name in names}
     if len(examples) != len(data):
-        raise DataError(f"{len(data):,} rows have {len(examples):,} examples, so that copies can't go below their rows.")
+        raise DataError(f"{len(data):,} rows have {len(examples):,} examples, so that no copy can go below its row.")
     ids = (name for name, own in columns.items() if [str(id) for id in own] == [example.id for example in examples])
     id_column = next(ids, None)
     numbers = count(1 + max((id for id in columns.get(id_column, ()) if isinstance(id, int)), default=0))
@@ -169,7 +169,8 @@ def table_with_copies(data: Any, examples: Sequence[Example], augmented: Iterabl
             cells[id_column][len(taken)] = next(numbers) if isinstance(row[id_column], int) else example.id
         taken.append(taken[-1])
     if not is_frame:
-        return [dict(data[at]) | {name: own[n] for name, own in cells.items() if n in own} for n, at in enumerate(taken)]
+        changed_by_row = ({name: own[n] for name, own in cells.items() if n in own} for n in range(len(taken)))
+        return [dict(data[at]) | changed for at, changed in zip(taken, changed_by_row, strict=True)]
     frame = data.iloc[taken].reset_index(drop=True) if library == "pandas" else data[taken]
     for name, changed in cells.items():
         column = [changed.get(n, columns[name][at]) for n, at in enumerate(taken)]
@@ -196,8 +197,8 @@ def _changed_cells(example: Example, copy: Example, row: Mapping[Any, Any]) -> I
         found = next((name for name in sorted(row, key=lambda name: name != named) if _holds(row[name], before)), None)
         if found is None:
             raise UsageError(
-                f"The copy's {named} can't be put back into a column: no cell of row {example.row + 1} is {before!r:.60}. "
-                f"Augment a file instead: `unswayed augment FILE -o more.jsonl`."
+                f"The copy's {named} can't be put back into a column: no cell of row {example.row + 1} is "
+                f"{before!r:.60}. Augment a file instead: `unswayed augment FILE -o more.jsonl`."
             )
         cell = row[found]
         yield found, after if isinstance(cell, str) or not isinstance(after, str) else after.split(" ")
@@ -242,12 +243,14 @@ def write_examples(
                 write_rows(partial, dict.fromkeys(header, "str"), rows)
             return counts
         with replacing(Path(to)) as write:
-            for cells in chain([header], rows):
+            named: list[str | None] = [*header]
+            for cells in chain([named], rows):
                 line = io.StringIO()
                 if ending == ".csv":
                     csv.writer(line, lineterminator="\n").writerow(cells)
                 elif any(mark in cell for cell in cells if cell for mark in "\t\n\r"):
-                    raise DataError(f"{cells!r:.80} has a tab or a line break, which TSV can't hold. Write .csv.", Path(to))
+                    what = "has a tab or a line break, which TSV can't hold. Write .csv."
+                    raise DataError(f"{cells!r:.80} {what}", Path(to))
                 else:
                     line.write("\t".join(cell or "" for cell in cells) + "\n")
                 write(line.getvalue().encode())

@@ -71,7 +71,8 @@ def write_first_check(
             raise UsageError(f"{run} is of the task {results.task}, and {source} is for the task {kind.task}.")
         found = results.flip_rate if by_flips else results.drop
         if found.high is None or results.sanity:
-            raise UsageError(f"{run} can't set a limit: {' '.join(results.sanity) or f'it has no {measure}'}".rstrip("."))
+            why = " ".join(results.sanity) or f"it has no interval of {measure}."
+            raise UsageError(f"{run} can't set a limit: {why}")
         limit = max(ceil(100 * found.high / span) / 100, 0.01) * span  # what a run like this one stays below
         what += f"; the first run had {found.value:.3g} [{found.low:.3g}, {found.high:.3g}]"
     values = {
@@ -95,7 +96,8 @@ def write_first_check(
         text = Template((_PLACE / template).read_text("utf-8")).substitute(values)
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(place / name, text.encode())
-    return Started([place / name for name in wanted], kind.task, kind.language, values["gate"].partition(" #")[0].strip())
+    gate = values["gate"].partition(" #")[0].strip()
+    return Started([place / name for name in wanted], kind.task, kind.language, gate)
 
 
 _LONGEST = 60_000  # characters of a comment; GitHub takes 65,536
