@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import unswayed as package
+from tests.chat_server import chat_server
 from unswayed.base.values import Estimate
 from unswayed.measure import repeats
 from unswayed.run.plan import Engine
 from unswayed.stats import mean_interval
 from unswayed.systems import System
-from tests.chat_server import ChatServer, chat_server
 
 VERBS, THINGS, ROOMS = ("turn", "switch", "play", "dim"), ("lamp", "radio", "music", "light", "tv"), ("hall", "bath")
 ROWS = [{"text": f"{v} the {t} in the {r}", "label": v} for v in VERBS for t in THINGS for r in ROOMS]
