@@ -23,7 +23,7 @@ CLEAN = {row["text"] for row in ROWS}
 
 
 class Wavering(System):
-    """Knows each command by its first letter, but gives another answer with the chance `waver`, whatever it is asked."""
+    """Knows each command by its first letter, but gives another answer with the chance `waver`."""
 
     name, batch_size = "wavering", 8
 
