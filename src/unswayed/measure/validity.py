@@ -279,7 +279,7 @@ class Validity:
             yield "The suite has no variants: only the clean score can be measured."
 
 
-SANITY_VERSION = 1  # of these tests; decides whether stored results are used again
+SANITY_VERSION = 2  # of these tests; decides whether stored results are used again
 _CHANCE = 0.01  # of a false alarm
 _CLEARLY = 1 / 3  # of the way from guessing to perfection: from there on a system is clearly better
 _RELATED = 2.326  # standard deviations above shuffled answers, one-sided 1%
