@@ -89,6 +89,14 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     return report
 
 
+@pytest.fixture
+def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that count requests: no clean input is asked a second time, as for a deterministic system."""
+    import unswayed.run.engine
+
+    monkeypatch.setattr(unswayed.run.engine, "ASKED_TWICE", 0)
+
+
 Reply = bytes | None | Callable[[Any], bytes]  # bytes and hang up if they are no whole answer; None: say nothing
 
 

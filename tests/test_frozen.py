@@ -571,7 +571,9 @@ def suite_for(name: str) -> Any:
 
 
 def system_for(answer: Callable[[Any], Any], name: str = "frozen") -> Any:
-    return unswayed.open_system(lambda batch: [answer(inputs) for inputs in batch], name=name, identity=f"{name} 1")
+    system = unswayed.open_system(lambda batch: [answer(inputs) for inputs in batch], name=name, identity=f"{name} 1")
+    system.deterministic = True  # so that nothing is asked twice, of which tests/run/test_asked_twice.py are
+    return system
 
 
 def measured(name: str, folder: Path) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-from unswayed.api import carry_out, check, estimate_cost, vary_text
+from unswayed.api import augment, carry_out, check, estimate_cost, vary_text
 from unswayed.base.edits import Edit
 from unswayed.base.errors import UnswayedError
 from unswayed.base.options import Asking, OperatorSpec, ReadOptions
@@ -65,6 +65,7 @@ __all__ = [
     "Variant",
     "VaryPlan",
     "Verdict",
+    "augment",
     "carry_out",
     "check",
     "compare",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
@@ -15,17 +15,20 @@ from unswayed.base.options import OperatorSpec, options_in_plan
 from unswayed.base.secrets import hide, masked_data, masked_spec
 from unswayed.base.task import task_named
 from unswayed.base.values import Example, Variant
+from unswayed.data import open_source
 from unswayed.measure.gates import Verdict, check_sets, gates_of, judge
 from unswayed.measure.judging import cited
 from unswayed.measure.measuring import measure_run, scorers_for
 from unswayed.measure.precision import check_stop_rules, stop_rules
 from unswayed.measure.questions import check_suite
 from unswayed.measure.results import Results
+from unswayed.mitigate.augment import augment as augmented_examples, specs_for, table_with_copies
 from unswayed.run.engine import Until, start_run
 from unswayed.run.making import made_suite, suite_of
 from unswayed.run.plan import MeasurePlan, Plan, PlanLike, given_options, plan_of
 from unswayed.run.record import Run, refuse_other
 from unswayed.run.spending import CostEstimate, Spending
+from unswayed.run.workers import mapped_on
 from unswayed.score import Comparing, comparing_for, scorer_named
 from unswayed.storage.files import as_path
 from unswayed.storage.suite import Suite
@@ -33,7 +36,7 @@ from unswayed.systems.device import using
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import prices_of
 from unswayed.systems.template import Template
-from unswayed.vary.engine import Variation, vary
+from unswayed.vary.engine import Variation, make_operator, vary
 from unswayed.vary.presets import expand
 
 AnySystem = Any  # a function, a fitted model, a `System`, or a text
@@ -178,6 +181,40 @@ def _until(plan: Plan, suite: Suite, measured: Callable[[Run], Results]) -> Unti
         return all(rule.holds(results) for rule in rules)
 
     return Until(tuple(rule.text for rule in rules), hold)
+
+
+@options_in_plan(Plan, "data", "vary", "engine")
+def augment(
+    data: object, operators: str | OperatorSpec | Sequence[str | OperatorSpec], *,
+    input: str | Sequence[str] | None = None, gold: str | None = None, task: str | None = None,
+    language: str | None = None, copies: int | None = None, people: int = 1, seed: int | None = None,
+    plan: PlanLike = None,
+) -> Any:  # fmt: skip
+    """Training data with altered copies: below each row, up to `copies` more, each altered by one operator at random.
+
+    Example: `unswayed.augment(df, "@typing", input="text", gold="label", copies=2, seed=7)`.
+
+    A pandas or polars DataFrame gives one of the same columns, and a list of records gives such a list. Other data,
+    such as a file, gives a list of records. Labels move with the words. An operator that changes the meaning takes part
+    only if you name it, and the copy then keeps its label. A row that no operator can alter has no copy. `people` is
+    how many simulated people there are, for operators such as `keyboard/typist`. The other arguments are as in
+    `make_suite`.
+    """
+    made = plan_of(plan, operators=operators, input=input, gold=gold, task=task, language=language, draws=copies,
+                   seed=seed)  # fmt: skip
+    if other := sorted(given_options(made.vary).keys() - {"operators", "draws", "seed"}):
+        raise UsageError(f"augment makes no use of {option(other[0])}. Leave it out.")
+    data = list(data) if isinstance(data, Iterator) else data.collect() if hasattr(data, "collect") else data
+    source = open_source(data, made.data.reading(), made.data.language)
+    kind, examples = source.kind, list(source.examples)
+    if "+" in kind.language:
+        raise UsageError(f"The data has rows in {kind.language}. Split it, and augment each language by itself.")
+    chosen = [make_operator(spec) for spec in specs_for(made.vary.specs(), kind.language, kind.task)]
+    augmented = augmented_examples(
+        examples, chosen, made.vary.seed, task=kind.task, language=kind.language, copies=made.vary.draws, people=people,
+        mapped=partial(mapped_on, made.engine_in_use),
+    )  # fmt: skip
+    return table_with_copies(data, examples, augmented)
 
 
 def _check_measures(measure: MeasurePlan) -> None:

@@ -17,6 +17,8 @@ from unswayed.score import Comparing
 from unswayed.stats.agreement import cohen_kappa
 from unswayed.storage.suite import Suite
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 JUDGE = """
 def judge(batch):
     return [one(b["reference"], b["answer"]) for b in batch]

@@ -14,6 +14,8 @@ from unswayed.measure.people import Cells, components
 from unswayed.measure.results import Results
 from unswayed.storage.suite import Manifest, write_suite
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 
 def suite_of(path: Path, right: np.ndarray, people: dict[str, str], family: str = "keyboard") -> unswayed.Suite:
     """Each column of `right` is a person, who made a variant of every example; NaN for none."""

@@ -25,6 +25,9 @@ def answer(batch):
         luck = int(hashlib.md5(prompt.encode()).hexdigest(), 16) % 100
         said.append(f"That is {a + b if luck < chance else a}.")
     return said
+
+def right(batch):
+    return [str(sum(map(int, re.findall("[0-9]+", inputs["prompt"])))) for inputs in batch]
 '''
 
 
@@ -78,6 +81,15 @@ def test_a_tenth_of_the_calls_gives_the_quantiles_of_all(place: Path) -> None:
     assert re.search(r"better than \d+% \[\d+%, \d+%\] of them", said)
     assert unswayed("report", "few-run", "--no-sanity", "-o", "r.html", cwd=place).returncode == 0
     assert "Scores over prompts" in (place / "r.html").read_text(encoding="utf-8")
+
+
+def test_prompts_that_are_equally_good_are_not_beaten(place: Path) -> None:
+    base = ("sums.jsonl", "--task", "generate", "--lang", "en", "--with", "prompt/format", "--draws", "6")
+    unswayed("vary", *base, "-o", "suite", cwd=place, check=True)
+    asked = ("--system", "my_prompts:right", "--prompt", "p.txt", "-o", "run")
+    said = unswayed("run", "suite", *asked, cwd=place, check=True).stdout
+    assert "All 6 prompts of prompt/format have the same score as your prompt: 1.00." in said
+    assert "better than" not in said
 
 
 def test_four_prompts_have_no_quantiles_and_macro_f1_is_no_mean(place: Path) -> None:

@@ -21,6 +21,8 @@ from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.systems.asking import Asking
 from unswayed.systems.system import Failed, System
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 Make = Callable[..., Suite]
 QUICK = Asking(backoff=0.0)
 UNCHECKED = Asking(canary=0)

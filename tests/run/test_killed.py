@@ -14,6 +14,8 @@ from benchmarks.resume import killed_runs
 from unswayed.base.values import Example
 from unswayed.storage.suite import Manifest, write_suite
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 DYING = """
 import os, signal, sys
 import unswayed

@@ -18,6 +18,8 @@ from unswayed.storage import suite as suite_module
 from unswayed.systems.callable import CallableSystem
 from unswayed.systems.system import Prices
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 ROWS = [{"text": f"turn the {'light' if i % 2 else 'music'} on in room {i}", "label": "ab"[i % 2]} for i in range(40)]
 WATCHED: list[list[Any]] = []  # the lists to which open files are added now
 MAKING = ("os.mkdir", "os.rename", "tempfile.mkstemp", "tempfile.mkdtemp")

@@ -24,6 +24,8 @@ from unswayed.storage.suite import Manifest, Suite, write_suite
 from unswayed.systems.asking import Asking
 from unswayed.systems.system import System
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 
 def suite_of(folder: Path, n: int, seed: int | None = 0, ids: Callable[[int], str] = str) -> Suite:
     """Examples whose texts grow longer, of which the longest tenth is hard: its variants are answered wrongly."""
@@ -159,7 +161,11 @@ def test_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text('[run]\nsuite = "suite/"\nsystem = "clf:predict"\nlimit = 30\n')
     more = commands.unswayed("run", "--plan", "plan.toml", "-o", "run/", "--format", "json", cwd=tmp_path, check=True)
     figures = json.loads(more.stdout)
-    assert (figures["asked"], figures["reused"], figures["clean"]["n"]) == (20, 40, 30)
+    assert (figures["asked"], figures["reused"], figures["clean"]["n"]) == (
+        20,
+        60,
+        30,
+    )  # of the first 20, clean inputs are asked twice
     assert figures["validity"]["sample"]["of"] == 50
     bad = commands.unswayed(*run[:-1], "0", cwd=tmp_path)
     assert bad.returncode == 4

@@ -20,6 +20,8 @@ from unswayed.run.record import Run
 from unswayed.run.spending import Purse, Spending, total
 from unswayed.systems.system import Prices
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 PRICES = ("--price-in", "0.15", "--price-out", "0.60")
 EXAMPLES = 40
 
@@ -241,7 +243,8 @@ def test_refusals_and_cut_answers_are_counted_apart(place: Path, tmp_path: Path)
     assert f"{used['429']:.0f} × 429 (too many requests)" in text
     assert f"{used['cut off']:.0f} × answers cut off by the token limit" in text
     assert f"{used['refusals']:.0f} × answers refused" in text
-    assert 0 <= found["validity"]["failed"] - used["refusals"] - used["cut off"] <= 2, "equal variants are one request"
+    more = used["refusals"] + used["cut off"] - found["validity"]["failed"]  # equal variants are one request,
+    assert -2 <= more <= 20  # and 20 clean inputs were asked twice
     assert "empty" in text
 
 

@@ -32,6 +32,8 @@ from unswayed.systems.asking import Asking
 from unswayed.vary.engine import Variation
 from unswayed.vary.operator import Change, Operator, Text
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 Make = Callable[..., Suite]
 TWO = Engine(workers=2)
 QUICK = Asking(backoff=0.0, batch_size=4)

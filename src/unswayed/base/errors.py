@@ -63,7 +63,7 @@ def option(name: str, argument: str | None = None, value: str = "") -> str:
         flag = f"-{name}" if len(name) == 1 else f"--{name}"
         return flag if name.startswith("no-") else f"{flag} {value}".rstrip()
     if (written := in_plan.get(argument or name)) is not None:
-        shown = value if value in ("", "True", "False") else f'"{value}"'
+        shown = value if value in ("", "True", "False") or value.isdecimal() else f'"{value}"'
         return written.replace("…", shown or "…")
     return f"{argument or name.replace('-', '_')}={value}"
 

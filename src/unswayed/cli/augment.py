@@ -23,7 +23,7 @@ from unswayed.cli._options import DATA, ENGINE, key_values, plan_from, plan_opti
     "to",
     required=True,
     metavar="FILE",
-    help="The file: .jsonl, .conll for tagged tokens, or - for standard output.",
+    help="The file: .jsonl, .csv, .tsv, .parquet, .json, .conll for tagged tokens, or - for standard output.",
 )
 def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str, **given: Any) -> None:
     """Write the examples of DATA, each followed by a copy that one strategy altered, drawn at random.
@@ -31,21 +31,22 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
     \b
       unswayed augment atis/train -o augmented.jsonl
       unswayed train slu augmented.jsonl --dev atis/valid -o model/
-      unswayed augment train.jsonl --with keyboard/homophone -o noisy.jsonl     # any operators, any task
+      unswayed augment train.csv --with @typing -o noisy.csv     # any operators, any task
       unswayed augment ner.conll --with keyboard/adjacent -o more.conll
 
-    Strategies, all six unless --with names some: keyboard, misspelling, synonym, antonym, tfidf, context. The last two
-    learn from DATA itself; with --masked-lm, `context` asks a language model. Labels move with the words and are kept
-    even where a word gives way to its opposite. A copy's groups say what was done to it.
+    Strategies: keyboard, misspelling and synonym, which are used unless --with names others; and antonym, tfidf and
+    context, which may change the meaning. tfidf and context learn from DATA itself; with --masked-lm, `context` asks a
+    language model. Labels move with the words. A copy always keeps its label, also if an operator that you named
+    changes the meaning. A copy's groups say what was done to it.
     """
     from collections import Counter
     from functools import partial
 
     from unswayed.data import read_examples, task_and_language
-    from unswayed.mitigate.augment import augment, write_examples
-    from unswayed.papers.nature.strategies import STRATEGIES, strategies
+    from unswayed.mitigate.augment import BY, NOTE, augment, specs_for, write_examples
+    from unswayed.papers.nature.strategies import MEANING_KEPT, STRATEGIES, strategies
     from unswayed.run.workers import mapped_on
-    from unswayed.vary.presets import expand, tell, with_params
+    from unswayed.vary.presets import with_params
 
     plan = plan_from(None, given)
     options = plan.data.reading()
@@ -54,8 +55,9 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
         raise click.UsageError(f"{data} has rows in {kind.language}. Split it, and augment each language by itself.")
     named = [name for name in names if name in STRATEGIES]
     others = [name for name in names if name not in STRATEGIES]
-    chosen, presets = expand(with_params(others, key_values(params, "--param")), kind.language, kind.task)
-    tell(presets, kind.language, kind.task)
+    chosen = specs_for(with_params(others, key_values(params, "--param")), kind.language, kind.task)
+    if not names:
+        named = [*MEANING_KEPT, *(["context"] if given["masked_lm"] else [])]
     operators = strategies([*named, *chosen], lambda: read_examples(data, options), given["masked_lm"])
     none: Counter[str] = Counter()
     examples = augment(
@@ -69,7 +71,7 @@ def command(data: str, names: tuple[str, ...], params: tuple[str, ...], to: str,
         unchanged=none,
         mapped=partial(mapped_on, plan.engine),
     )
-    counts = write_examples(examples, to)
+    counts = write_examples(examples, to, plan.data.gold, (BY, NOTE))
     click.echo(f"{counts.pop(''):,} examples and {counts.total():,} altered copies in {to}", err=True)
     for name, count in sorted(counts.items()):
         click.echo(f"  {count:,} by {name}", err=True)

@@ -14,20 +14,24 @@ import click
 @click.option("-o", "folder", default=".", show_default=True, metavar="FOLDER", help="Folder of your project.")
 @click.option("--source", default="", metavar="ADDRESS",
               help="Git address from which CI installs unswayed.  [default: the project's]")  # fmt: skip
+@click.option("--run", metavar="RUN", help="A first run of the plan, whose results set the limit of its gate.")
 @click.option("--overwrite", is_flag=True, help="Replace files that are there.")
-def command(data: str, system: str, host: str, lang: str, folder: str, source: str, overwrite: bool) -> None:
+def command(
+    data: str, system: str, host: str, lang: str, folder: str, source: str, run: str | None, overwrite: bool
+) -> None:  # fmt: skip
     """Write unswayed.toml, a CI workflow and a test for DATA and SYSTEM.
 
     \b
       unswayed init mine.jsonl --system my_module:predict
       unswayed run --plan unswayed.toml -o run/
+      unswayed init mine.jsonl --system my_module:predict --run run/ --overwrite
 
     The workflow checks each pull request against the main branch and comments on it.
     """
     from unswayed.base.project import REPOSITORY, repository_registered
     from unswayed.report.ci import write_first_check
 
-    started = write_first_check(data, system, folder, host, overwrite, lang, source)
+    started = write_first_check(data, system, folder, host, overwrite, lang, source, run)
     click.echo(f"{data}: task {started.task}, language {started.language}.", err=True)
     for file in started.files:
         click.echo(f"Wrote {file}", err=True)
@@ -37,4 +41,5 @@ def command(data: str, system: str, host: str, lang: str, folder: str, source: s
             "there, or run this again with --source ADDRESS --overwrite.",
             err=True,
         )
+    click.echo(f"The gate: {started.gate}.", err=True)
     click.echo("Try it: unswayed run --plan unswayed.toml -o run/", err=True)

@@ -30,7 +30,7 @@ from unswayed.measure.questions import (
     slices_of,
     with_cluster,
 )
-from unswayed.measure.repeats import Serving, measure_repeats, summed_up
+from unswayed.measure.repeats import Serving, measure_repeats, measure_wavering, summed_up
 from unswayed.measure.results import Results
 from unswayed.measure.run_table import Bools, PairCodes
 from unswayed.measure.set_scores import rare_classes
@@ -148,7 +148,7 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
             "The run was stopped before its first examples had all of their outputs. Rerun the same command."
         )
     spill = Spill()
-    validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill)
+    validity = Validity(suite.task, suite.manifest.labels, suite.manifest.unchanged, spill, comparing)
     sanity = Sanity(suite.task, suite.manifest.labels, comparing)
     with KeptScores([run] if plan.stored else [], engine) as kept:
         pairs, notes = PairCodes(used, suite.task, kept), PromptNotes()
@@ -198,11 +198,17 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
             repeated = read_table(read, suite.task, pairs, spill, comparing)
             again = summed_up(repeated, run.manifest.repeats, main)
         clusters = clusters_of(table, plan.cluster)
+        waverings = list[int]()
+        if isinstance(run, Run) and run.manifest.asked_twice:
+            for example, clean, [(_, output)] in comparing.watch(run.repeated()):
+                flip = comparing.flip(example.row, comparing.answer(clean), comparing.answer(output))
+                waverings += [flip] if flip >= 0 else []
         people = measure_people(table, main, again, plan.level, signs[main], clusters, plan.cluster)
         signature = signs[main]("flips", "all")
         repeats = None if again is None else measure_repeats(again, table, main, plan.level, signature, clusters)
         spread = measure_spread(table, main, notes, plan.level, plan.seed, signs[main])
-    whole = msgspec.structs.asdict(found.block(ALL, ALL))
+        whole = msgspec.structs.asdict(found.block(ALL, ALL))
+        wavering = measure_wavering(waverings, whole["flips"], table, plan.level) if waverings else None
     return Results(
         sanity=sanity.signs(whole["clean"], main.bounds[0] if main else 0.0),
         score=main.name if main else "none",
@@ -224,6 +230,7 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
         combined=combined,
         compared=_compared(plan, comparing),
         repeats=repeats,
+        wavering=wavering,
         spread=spread,
         people=people,
         requests=None if serving is None else serving.report(signature),
@@ -260,4 +267,10 @@ def scorers_for(task: Task, names: Sequence[str] | None, comparing: Comparing | 
     if not names and comparing is not None and comparing.beside == "gained":  # the K of flips is that of the scores
         first = comparing.equivalent.partition("@")[2]
         chosen = [f"{name.partition('@')[0]}@{first}" if "@" in name else name for name in chosen]
+    whole = next((name for name in chosen if name != "match"), None) if comparing and comparing.extract else None
+    if whole is not None and type(task).output_problem is not Task.output_problem:
+        raise UsageError(
+            f"The score {whole} reads whole answers, so it can't be used with {option('extract')} on the task "
+            f"{task.name}. Leave it out: the score is then the share of right answers."
+        )
     return [Match(comparing) if name == "match" else scorer_named(name) for name in dict.fromkeys(chosen)]

@@ -6,13 +6,14 @@ seconds and tokens, of clean inputs and of varied ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import comb, sqrt
+from math import comb, hypot, sqrt
 
 import msgspec
 import numpy as np
 
+from unswayed.base.errors import option
 from unswayed.base.values import Estimate, Output
 from unswayed.measure.run_table import Bools, Part, RunTable
 from unswayed.run.block import AS_IT_WAS, Answered
@@ -68,6 +69,64 @@ class Repeats(msgspec.Struct, frozen=True, kw_only=True):
         points = f"{100 * flips.value:.1f} points [{100 * flips.low:.1f}, {100 * flips.high:.1f}]"
         beyond = "which may be chance" if flips.low <= 0 <= flips.high else "beyond chance"
         return [f"{said}, {varied.value:.1%} when it is varied: {points} {beyond}."]
+
+
+class Wavering(msgspec.Struct, frozen=True, kw_only=True):
+    """What the system changes by itself, from a few clean inputs that were asked twice because it may not be
+    deterministic.
+
+    `asked` of them had two answers, of which `changed` differ: `own` is that share. `flips` is the share of variants
+    whose answer changes, minus what the system would change of them by itself.
+    """
+
+    asked: int
+    changed: int
+    own: Estimate
+    flips: Estimate
+
+    def sentences(self, varied: Estimate) -> list[str]:
+        """What this means for the flips of all variants; nothing if the system repeated itself."""
+        own, beyond = self.own, self.flips
+        if not self.changed or own.value is None or beyond.value is None or varied.value is None:
+            return []
+        ends = "" if own.low is None or own.high is None else f"; {own.low:.0%} to {own.high:.0%}"
+        said = [
+            f"But the system changes answers by itself: {self.changed} of {self.asked} clean inputs "
+            f"({own.value:.0%}{ends}) had another answer when they were asked twice."
+        ]
+        if beyond.low is not None and beyond.high is not None:
+            chance = ", which may be chance" if beyond.low <= 0 <= beyond.high else ""
+            points = f"{100 * beyond.value:z.0f} points ({100 * beyond.low:z.0f} to {100 * beyond.high:z.0f})"
+            said.append(f"Beyond that, the variants change {points}{chance}.")
+        return [*said, f"Use {option('repeats', value='3')} to tell the two apart."]
+
+
+def measure_wavering(flips: Sequence[int], varied: Estimate, table: RunTable, level: float) -> Wavering:
+    """`flips` has 1 for an input asked twice whose answers differ, and 0 for the others; `varied` is of all variants.
+
+    The interval of the difference is Newcombe's, from those of both shares (MOVER): it takes them to be independent,
+    which is the careful side, as inputs on which a system wavers change more often among the variants, too.
+    """
+    values, signed = np.array(flips, dtype=np.float64), varied.signature.partition("|")[2]
+    n = len(values)
+
+    def estimate(name: str, value: float | None, low: float | None, high: float | None) -> Estimate:
+        return Estimate(value, low, high, n, 0, f"measure=wavering.{name}:1|asked_twice={n}|{signed}")
+
+    share, (least, most) = float(values.mean()), mean_interval(values, (0.0, 1.0), level)
+    own = estimate("own", share, least, most)
+    # a variant that equals its example has the clean answer, so that it can't waver
+    compared, _, altered, _ = _varied(table, None)
+    there = compared > 0
+    can = float((altered[there] / compared[there]).mean()) if there.any() else 0.0
+    if varied.value is None:
+        beyond, low, high = None, None, None
+    else:
+        beyond = varied.value - can * share
+        least, most = (0.0, 1.0) if least is None or most is None else (least, most)
+        low = None if varied.low is None else beyond - hypot(varied.value - varied.low, can * (most - share))
+        high = None if varied.high is None else beyond + hypot(varied.high - varied.value, can * (share - least))
+    return Wavering(asked=n, changed=int(values.sum()), own=own, flips=estimate("flips", beyond, low, high))
 
 
 @dataclass(frozen=True)

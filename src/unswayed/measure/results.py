@@ -16,7 +16,7 @@ from unswayed.base.text import data_frame, figure, html_table, label, spelled
 from unswayed.base.values import Estimate, Json
 from unswayed.measure.judging import JudgeAgreement
 from unswayed.measure.people import PeopleBlock
-from unswayed.measure.repeats import Repeats, Served
+from unswayed.measure.repeats import Repeats, Served, Wavering
 from unswayed.measure.spread import Spread
 from unswayed.storage.files import as_path, write_atomically
 
@@ -272,6 +272,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     naming: Naming | None = None
     within: Within | None = None
     repeats: Repeats | None = None
+    wavering: Wavering | None = None  # without repeats: of a few clean inputs that were asked twice
     spread: dict[str, Spread] = {}
     combined: dict[str, dict[str, CombinedEffect]] = {}  # by combination of operators and measure
     people: PeopleBlock | None = None

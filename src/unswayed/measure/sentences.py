@@ -39,10 +39,12 @@ class Severity(NamedTuple):
 
 def severity(results: Results) -> Severity | None:
     """The grade of a run, or None if the set-up is broken or nothing could be compared."""
-    repeats = results.repeats
-    own = repeats is not None and not repeats.steady and repeats.flips.value is not None
-    flips = repeats.flips if own and repeats else results.flip_rate
-    drop = repeats.drop if own and repeats and repeats.drop is not None else results.drop
+    repeats, wavering = results.repeats, results.wavering
+    flips, drop, own = results.flip_rate, results.drop, False
+    if repeats is not None and not repeats.steady and repeats.flips.value is not None:
+        flips, drop, own = repeats.flips, repeats.drop or drop, True
+    elif wavering is not None and wavering.changed and wavering.flips.value is not None:
+        flips, own = wavering.flips, True
     top = 100.0 if results.score in _TO_100 else 1.0
     held = [(drop, tuple(top * limit for limit in DROP))] + ([] if by_drop(results) else [(flips, FLIPS)])
     known = [(estimate, limits) for estimate, limits in held if estimate.value is not None]
@@ -92,7 +94,7 @@ def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
         said.append(Markup("All gates passed.") if len(gates) > 1 else Markup("The gate passed."))
     if sample := results.validity.get("sample"):
         said.append(outside(sample["sentence"], 1000))
-    again = results.repeats.sentences(results.flip_rate) if results.repeats else []
+    again = next((one.sentences(results.flip_rate) for one in (results.repeats, results.wavering) if one), [])
     flips = [_flips(results), *map(escape, again)]
     if results.average.value is None or results.clean.value is None:
         if flips[0] is None:

@@ -16,6 +16,7 @@ from unswayed.score import Scorer
 from unswayed.stats import Array
 from unswayed.stats.two_way import SeenCells, row_means
 
+_EQUAL = 1e-9  # scores of prompts that differ by less are the same
 OVER = "these prompts and examples like these"
 
 
@@ -57,6 +58,9 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
 
     def sentence(self, operator: str) -> str:
         low, *_, high = self.quantiles.values()
+        if all(abs(one.score - (self.own.value or 0.0)) < _EQUAL for one in self.scores):
+            same = number(self.own.value, 2)
+            return f"All {self.prompts} prompts of {operator} have the same score as your prompt: {same}."
         shown = "p < 0.001" if self.p < 0.001 else f"p = {self.p:.3f}"
         may = "" if self.p <= _SURE else ", so this may be chance"
         equal = f"equally good prompts would have a range of {number(self.by_chance, 2)}{may}; {shown}"

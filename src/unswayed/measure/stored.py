@@ -59,6 +59,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
     identity: str
     outputs: str
     repeats: int
+    asked_twice: int
     sample: str | None  # which examples of the suite were measured, None for all
     stop_when: list[str]
     scores: list[str]
@@ -142,6 +143,7 @@ def decided_by(
         identity=run.identity,
         outputs=outputs,
         repeats=run.manifest.repeats,
+        asked_twice=run.manifest.asked_twice,
         sample=run.sample.sentence if run.sample else None,
         stop_when=run.manifest.stop_when,
         scores=scores,

@@ -26,7 +26,7 @@ from unswayed.measure.table_reader import Fill
 from unswayed.run.block import AS_IT_WAS, Block
 from unswayed.run.plan import Missing
 from unswayed.run.record import NOT_ASKED
-from unswayed.score import Comparing, label_of, tags_of
+from unswayed.score import Comparing, tags_of
 from unswayed.stats import binomial_tail, holm
 
 # The ends of what the missing answers could have been: each measure is least in one of them and greatest in the other.
@@ -150,8 +150,12 @@ class Reasons(Counter[str]):
 class Validity:
     """Watches a run's items as they stream by; `report` says what it saw."""
 
-    def __init__(self, task: Task, labels: Iterable[str] | None, unchanged: Mapping[str, int], spill: Spill) -> None:
+    def __init__(
+        self, task: Task, labels: Iterable[str] | None, unchanged: Mapping[str, int], spill: Spill,
+        comparing: Comparing | None = None,
+    ) -> None:  # fmt: skip
         self.task = task
+        compared = comparing or Comparing(task)
         self.unchanged = unchanged
         self.counts = dict.fromkeys(
             ("examples", "variants", "failed", "not_asked", "unreadable", "without_gold", "same_as_original"), 0
@@ -163,9 +167,10 @@ class Validity:
         self._errors = Reasons()
         self._missing = Missingness()
         self._texts = Distinct(spill)
-        self._gold_labels = set(labels or ())
+        self._gold_labels = {name for label in labels or () if (name := compared.label(label, gold=True)) is not None}
         self._output_labels: Counter[str] = Counter()
-        self._label: Known[str | None] = Known(lambda value: label_of(value, task))
+        self._gold_label: Known[str | None] = Known(lambda value: compared.label(value, gold=True))
+        self._label: Known[str | None] = Known(compared.label)
         self._labelled = type(task).label is not Task.label
 
     def watch(self, blocks: Iterable[Block]) -> Iterator[Block]:
@@ -177,7 +182,7 @@ class Validity:
             counts["without_gold"] += int(without[block.clean_gold].sum())
             counts["same_as_original"] += int((block.text == AS_IT_WAS).sum())
             self._texts.add(block.digest)
-            labels = (self._label(gold) for gold in block.golds if gold is not None)  # each is some item's
+            labels = (self._gold_label(gold) for gold in block.golds if gold is not None)  # each is some item's
             self._gold_labels.update(label for label in labels if label is not None)
             given = np.bincount(block.clean_out, minlength=len(block.outputs))
             varied = np.bincount(block.out, minlength=len(block.outputs))
@@ -274,7 +279,7 @@ class Validity:
             yield "The suite has no variants: only the clean score can be measured."
 
 
-SANITY_VERSION = 1  # of these tests; decides whether stored results are used again
+SANITY_VERSION = 2  # of these tests; decides whether stored results are used again
 _CHANCE = 0.01  # of a false alarm
 _CLEARLY = 1 / 3  # of the way from guessing to perfection: from there on a system is clearly better
 _RELATED = 2.326  # standard deviations above shuffled answers, one-sided 1%
@@ -291,21 +296,22 @@ class Sanity:
     """Watches a run's items as they stream by; `signs` gives a sentence for each sign of a broken set-up."""
 
     def __init__(self, task: Task, labels: Iterable[str] | None, comparing: Comparing | None = None) -> None:
-        self._compared = comparing or Comparing(task)
-        self._task, self._declared = task, set(labels or ())
+        self._compared = compared = comparing or Comparing(task)
+        self._declared = {name for label in labels or () if (name := compared.label(label, gold=True)) is not None}
         self._pairs: Counter[tuple[str, str | None]] = Counter()
         self._golds: Counter[bytes] = Counter()
         self._only: Hashable = None  # the answer to everything, as long as there is one
         self._one = True
         self._number = False
         self._clean = self._unreadable = self._blank = self._texts = self._slots = self._without_slots = 0
+        self._due = self._without_part = 0  # golds, where a part is compared
 
     def watch(self, blocks: Iterable[Block]) -> Iterator[Block]:
         for block in blocks:
             for number in dict.fromkeys([*block.out.tolist(), *block.clean_out.tolist()]) if self._one else ():
                 output = block.outputs[number]
                 answer = self._compared.answer(output)
-                if answer is not None and answer != Comparing.unreadable:
+                if answer not in (None, Comparing.unreadable, Comparing.no_part):
                     if self._only is None:
                         self._only = answer
                         self._number = isinstance(output.value, Number) and not isinstance(output.value, bool)
@@ -317,14 +323,17 @@ class Sanity:
             for pair, count in zip(each.tolist(), counts.tolist(), strict=True):
                 clean, gold = block.outputs[pair % len(block.outputs)], block.golds[pair // len(block.outputs)]
                 if clean.error is None or clean.unreadable:
-                    read = self._compared.answer(clean) != Comparing.unreadable
+                    read = self._compared.answer(clean) not in (Comparing.unreadable, Comparing.no_part)
                     # takes in an answer to clean inputs that came so often with that gold
-                    task = self._task
                     self._clean += count
                     self._unreadable += 0 if read else count
-                    true = None if gold is None else label_of(gold, task)
+                    if self._compared.extract and gold is not None:
+                        golds = gold if isinstance(gold, list) else [gold]
+                        self._due += count
+                        self._without_part += count * all(self._compared.gold_part(one) is None for one in golds)
+                    true = None if gold is None else self._compared.label(gold, gold=True)
                     if true is not None and len(self._pairs) < _DISTINCT:
-                        self._pairs[true, label_of(clean.value, task) if read else None] += count
+                        self._pairs[true, self._compared.label(clean.value) if read else None] += count
                     elif gold is not None and len(self._golds) < _DISTINCT:
                         self._golds[canonical(gold)] += count
                     if true is None and isinstance(clean.value, str) and gold not in ("", {"answers": []}):
@@ -338,8 +347,12 @@ class Sanity:
     def signs(self, score: Estimate, floor: float) -> list[str]:
         """`score` is the clean inputs' main score, and `floor` the least that it can be."""
         found: list[str | None] = []
+        if self._due and self._without_part == self._due:
+            found.append(f"No gold has the part {self._compared.extract}, so no answer can be scored.")
         if _mostly(self._unreadable, self._clean):
-            found.append(f"Most answers to clean inputs can't be read: {self._unreadable:,} of {self._clean:,}.")
+            part = self._compared.extract
+            what = f"have no part {part}, or can't be read" if part else "can't be read"
+            found.append(f"Most answers to clean inputs {what}: {self._unreadable:,} of {self._clean:,}.")
         found.append(self._other_names() or self._constant_answer() or self._guessing())
         if _mostly(self._blank, self._texts):
             found.append(f"Most answers to clean inputs are empty texts: {self._blank:,} of {self._texts:,}.")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,14 +15,18 @@ import msgspec
 
 from unswayed.base.errors import DataError, UsageError
 from unswayed.base.ids import content_id
+from unswayed.base.options import OperatorSpec
 from unswayed.base.seeds import Seeds
 from unswayed.base.task import guess_task
-from unswayed.base.values import Example, Variant
+from unswayed.base.values import Example, Json, Variant
 from unswayed.data.conll import SUFFIXES as CONLL, conll_sentence
-from unswayed.storage.files import replacing_or_printing
+from unswayed.storage.files import growing, replacing, replacing_or_printing
+from unswayed.storage.parquet import write_rows
+from unswayed.vary import operators as registry
 from unswayed.vary.engine import Variation, Varier, blocks_of
 from unswayed.vary.facts import FACTUAL
 from unswayed.vary.operator import Operator, PromptOperator
+from unswayed.vary.presets import expand, tell
 
 BY, NOTE = "augmented", "augmented_note"  # the groups that tell a copy: by which operator, and what it did
 _SET_NAME = "set/random"
@@ -117,17 +123,172 @@ def _map_here(job: Augmenting, doing: Callable[[Any], str]) -> AbstractContextMa
     return nullcontext(lambda blocks: ((block, work.do(block)) for block in blocks))
 
 
-def write_examples(examples: Iterable[Example], to: str | Path) -> Counter[str]:
-    """Writes examples as JSON lines in unswayed's own form; counts them by the operator that made them, "" for none.
+def specs_for(specs: Sequence[OperatorSpec], language: str, task: str) -> list[OperatorSpec]:
+    """The operators of these names and presets, which are printed. One that changes the meaning is used only if it, or
+    the family `meaning`, is named, since copies keep their labels; one that varies prompts only if it is named."""
+    chosen, presets = expand(specs, language, task)
+    tell(presets, language, task)
+    named = {spec.name for spec in specs}
+    asked = any(name.startswith("meaning") for name in named)
+    kinds = [(one, registry.get(one.name)) for one in chosen]
+    fit = [one for one, kind in kinds if (asked or kind.meaning == "same") and not issubclass(kind, PromptOperator)]
+    return [one for one in chosen if one.name in named or one in fit]
 
-    A file that has a name as CoNLL's, such as `train.conll`, gets tokens and tags. The file appears when it is whole.
-    `-` is standard output.
+
+def table_with_copies(data: Any, examples: Sequence[Example], augmented: Iterable[Example]) -> Any:
+    """The data with a row for each copy below its own, and the same columns: a DataFrame, or a list of records.
+
+    `examples` are the data's rows as they were read, and `augmented` are these with their copies. A copy's texts and
+    labels go to the columns from which they were read. Ids must differ, so that a copy has its own: the text `id+1`, or
+    the next whole number.
     """
-    in_columns = Path(to).suffix.lower() in CONLL
-    encode = msgspec.json.Encoder().encode
+    library = type(data).__module__.partition(".")[0]
+    is_frame = library in ("pandas", "polars") and hasattr(data, "columns")
+    if not is_frame and not (isinstance(data, (list, tuple)) and all(isinstance(row, Mapping) for row in data)):
+        rows = [{**example.inputs, **({} if example.gold is None else {"gold": example.gold})} for example in augmented]
+        return [dict.fromkeys(rows[0]) | row for row in rows] if rows else rows
+    names = list(data.columns) if is_frame else list(dict.fromkeys(name for row in data for name in row))
+    if not is_frame:
+        columns = {name: [row.get(name) for row in data] for name in names}
+    else:
+        columns = {name: data[name].tolist() if library == "pandas" else data[name].to_list() for name in names}
+    if len(examples) != len(data):
+        raise DataError(f"{len(data):,} rows have {len(examples):,} examples, so that no copy can go below its row.")
+    ids = (name for name, own in columns.items() if [str(id) for id in own] == [example.id for example in examples])
+    id_column = next(ids, None)
+    numbers = count(1 + max((id for id in columns.get(id_column, ()) if isinstance(id, int)), default=0))
+    taken: list[int] = []  # for each row of the new table, its row of the data
+    cells: defaultdict[Any, dict[int, Any]] = defaultdict(dict)  # by column and new row, what a copy has there
+    for example in augmented:
+        if BY not in example.groups:
+            taken.append(taken[-1] + 1 if taken else 0)
+            continue
+        own = examples[taken[-1]]
+        row = {name: column[taken[-1]] for name, column in columns.items()}
+        for name, value in _changed_cells(own, example, row):
+            cells[name][len(taken)] = value
+        if id_column is not None:
+            cells[id_column][len(taken)] = next(numbers) if isinstance(row[id_column], int) else example.id
+        taken.append(taken[-1])
+    if not is_frame:
+        changed_by_row = ({name: own[n] for name, own in cells.items() if n in own} for n in range(len(taken)))
+        return [dict(data[at]) | changed for at, changed in zip(taken, changed_by_row, strict=True)]
+    frame = data.iloc[taken].reset_index(drop=True) if library == "pandas" else data[taken]
+    for name, changed in cells.items():
+        column = [changed.get(n, columns[name][at]) for n, at in enumerate(taken)]
+        made = type(data[name])
+        if library == "pandas":
+            frame[name] = made(column, index=frame.index, dtype=data[name].dtype)
+        else:
+            frame = frame.with_columns(made(name, column, dtype=data.schema[name]))
+    return frame
+
+
+def _changed_cells(example: Example, copy: Example, row: Mapping[Any, Any]) -> Iterator[tuple[Any, Any]]:
+    """Which cells of an example's row a copy changes, and to what."""
+    changed: list[tuple[Json, Json, str]] = []  # what was there, what is there now, and where it was read
+    for name, text in copy.inputs.items():
+        if text != example.inputs[name]:
+            changed.append((example.inputs[name], text, name))
+    old, new = example.gold, copy.gold
+    if old != new:
+        parts = isinstance(old, dict) and isinstance(new, dict)
+        whole = [(old, new, "gold")]
+        changed += [(old[k], new[k], k) for k in new if new[k] != old.get(k)] if parts else whole
+    for before, after, named in changed:
+        found = next((name for name in sorted(row, key=lambda name: name != named) if _holds(row[name], before)), None)
+        if found is None:
+            raise UsageError(
+                f"The copy's {named} can't be put back into a column: no cell of row {example.row + 1} is "
+                f"{before!r:.60}. Augment a file instead: `unswayed augment FILE -o more.jsonl`."
+            )
+        cell = row[found]
+        yield found, after if isinstance(cell, str) or not isinstance(after, str) else after.split(" ")
+
+
+def _holds(cell: Any, value: Json) -> bool:
+    """Is this cell where the value was read: the same, or the words of a text that has tags?"""
+    cell = cell.tolist() if hasattr(cell, "tolist") else cell
+    if isinstance(cell, list) and isinstance(value, str):
+        return all(isinstance(word, str) for word in cell) and " ".join(cell) == value
+    return type(cell) is type(value) and bool(cell == value)
+
+
+ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", *CONLL)
+
+
+def write_examples(
+    examples: Iterable[Example], to: str | Path, gold: str | None = None, more: Sequence[str] = ()
+) -> Counter[str]:
+    """Writes examples in the form that the file's ending says; counts them by the operator that made them, "" for none.
+
+    JSON is in unswayed's own form. Files such as `train.conll` get tokens and tags. Tables get a column for each input,
+    for the id, for the gold, which is called `gold` unless named, for each group of the first example, and for those
+    groups that are in `more`. The file appears when it is whole. `-` is standard output, which gets JSON lines.
+    """
+    ending = ".jsonl" if to == "-" else Path(to).suffix.lower()
+    if ending not in ENDINGS:
+        known = ", ".join(ENDINGS)
+        raise UsageError(f"{to}: the ending of the file says its format, and must be one of {known}.")
     counts: Counter[str] = Counter()
-    with replacing_or_printing(to) as write:
+    encode = msgspec.json.Encoder().encode
+
+    def counted() -> Iterator[Example]:
         for example in examples:
-            write(conll_sentence(example).encode() if in_columns else encode(example) + b"\n")
+            yield example
             counts[example.groups.get(BY, "")] += 1
+
+    if ending in (".csv", ".tsv", ".parquet"):
+        header, rows = _table(counted(), Path(to), gold or "gold", more)
+        if ending == ".parquet":
+            with growing(Path(to)) as partial:
+                write_rows(partial, dict.fromkeys(header, "str"), rows)
+            return counts
+        with replacing(Path(to)) as write:
+            named: list[str | None] = [*header]
+            for cells in chain([named], rows):
+                line = io.StringIO()
+                if ending == ".csv":
+                    csv.writer(line, lineterminator="\n").writerow(cells)
+                elif any(mark in cell for cell in cells if cell for mark in "\t\n\r"):
+                    what = "has a tab or a line break, which TSV can't hold. Write .csv."
+                    raise DataError(f"{cells!r:.80} {what}", Path(to))
+                else:
+                    line.write("\t".join(cell or "" for cell in cells) + "\n")
+                write(line.getvalue().encode())
+        return counts
+    with replacing_or_printing(to) as write:
+        for at, example in enumerate(counted()):
+            if ending == ".json":
+                write((b",\n" if at else b"[") + encode(example))
+            else:
+                write(conll_sentence(example).encode() if ending in CONLL else encode(example) + b"\n")
+        if ending == ".json":
+            write(b"]\n")
     return counts
+
+
+def _table(
+    examples: Iterator[Example], place: Path, gold: str, more: Sequence[str]
+) -> tuple[list[str], Iterator[list[str | None]]]:
+    """A header, and a row of texts for each example."""
+    first = next(examples, None)
+    if first is None:
+        raise DataError("there are no examples to write.", place)
+    groups = list(dict.fromkeys([*first.groups, *more]))
+    named = ["id", *first.inputs, gold, *groups]
+    header = list(dict.fromkeys(named))
+    if len(header) < len(named):
+        raise DataError(f"two columns would have one name: {', '.join(named)}. Write .jsonl.", place)
+
+    def rows() -> Iterator[list[str | None]]:
+        for example in chain([first], examples):
+            if example.inputs.keys() != first.inputs.keys() or not example.groups.keys() <= set(groups):
+                what = "has other inputs or groups than the first example, so that it is in no table. Write .jsonl."
+                raise DataError(f"the example {example.id!r:.60} {what}", place)
+            if example.gold is not None and not isinstance(example.gold, (str, int, float)):
+                raise DataError(f"the gold {example.gold!r:.60} is no text or number. Write .jsonl.", place)
+            true = None if example.gold is None else str(example.gold)
+            yield [example.id, *example.inputs.values(), true, *(example.groups.get(name) for name in groups)]
+
+    return header, rows()

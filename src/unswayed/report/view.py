@@ -21,6 +21,7 @@ import numpy as np
 from markupsafe import Markup
 
 from unswayed.base.errors import UsageError, option
+from unswayed.base.task import task_named
 from unswayed.base.text import ANSWER, figure, label, outside, title
 from unswayed.base.values import Estimate, Json
 from unswayed.measure.changes import FlipBlock, as_measured, flips_by_block
@@ -35,6 +36,7 @@ from unswayed.report.tables import chance
 from unswayed.report.view_columns import Columns, json_pieces
 from unswayed.run.block import Block
 from unswayed.run.record import Run
+from unswayed.score import Comparing
 from unswayed.storage.files import replacing, write_atomically
 
 _LABELS = 12  # rows and columns of a table of answers against gold
@@ -87,7 +89,8 @@ class _Page:
 
     def __init__(self, results: Results, compared: bool = False) -> None:
         self._results, self.columns = results, Columns(several=compared)
-        self._confusion = Confusion() if results.task == "classify" else None
+        comparing = Comparing(task_named("text"), results.compared.get("extract", ""))  # for its parts alone
+        self._confusion = Confusion(comparing) if results.task == "classify" else None
 
     def gathered(self, run: Run) -> Iterator[FlipBlock]:
         for block, flips in flips_by_block(run, *as_measured(self._results)):
@@ -149,7 +152,8 @@ def _figure(estimate: Estimate | None) -> list[float | None]:
 class Confusion:
     """How often each gold label got each answer, of clean inputs and of variants."""
 
-    def __init__(self) -> None:
+    def __init__(self, comparing: Comparing) -> None:
+        self._comparing = comparing
         self._before: Counter[tuple[str, str]] = Counter()
         self._after: Counter[tuple[str, str]] = Counter()
 
@@ -161,7 +165,8 @@ class Confusion:
             for pair, count in zip(pairs.tolist(), many.tolist(), strict=True):
                 true, output = block.golds[pair // len(block.outputs)], block.outputs[pair % len(block.outputs)]
                 if output.ok and true is not None:
-                    counts[str(true), str(output.value)] += count
+                    part = self._comparing.part(output.value)
+                    counts[str(self._comparing.gold_part(true)), str("" if part is None else part)] += count
 
     def table(self) -> dict[str, Json]:
         """The counts of the most frequent labels."""

@@ -30,7 +30,7 @@ from unswayed.run.answering import (
     require_prompt,
     stored_canaries,
 )
-from unswayed.run.order import Order, PendingRequests, RequestBatch, seed_of
+from unswayed.run.order import ASKED_TWICE, Order, PendingRequests, RequestBatch, seed_of
 from unswayed.run.plan import Plan, PlanLike, plan_of
 from unswayed.run.record import PROMPT_FILE, Run, RunManifest, refuse_other
 from unswayed.run.spending import CostEstimate, Purse, Spending, checked_budget, judge_cost, sample_size, total
@@ -96,6 +96,8 @@ def start_run(
             f"{system.name} is declared deterministic: it gives the same answer to the same input. "
             f"Leave out {option('repeats')}, or declare it otherwise."
         )
+    extract = plan.measure.extract or suite.manifest.compared.get("extract", "") or suite.task.compared[0]
+    system.part_compared = extract not in ("", "none")
     # What was made in this process is asked in it, unless this very plan asks for workers.
     engine = plan.engine if system.reference is None else plan.engine_in_use
     if engine.here:
@@ -121,6 +123,7 @@ def start_run(
         asking = msgspec.structs.replace(asking, rate=asking.rate / engine.workers)
     # Once more, to know it; what was given need not load for that.
     with device_elsewhere(), closing(open_system(reference, **options)) as known:
+        known.part_compared = system.part_compared
         known.prepare(suite)
         require_prompt(suite, known)
         answering = Answering(
@@ -130,6 +133,7 @@ def start_run(
             suite=os.path.realpath(stored.name),
             manifest=stored.manifest,
             asking=asking,
+            part_compared=known.part_compared,
         )
 
     def pool_elsewhere(worked: bool) -> Pool:
@@ -183,8 +187,10 @@ class _Engine:
         self.revision, self.margin = settle_revision(system, store), plan.margin
         self.order = Order(suite, asked.limit)
         whole = len(self.order.places) == suite.manifest.examples
+        unsure = not (asked.repeats or system.deterministic or self.spending.only_estimate)
+        self.twice = min(ASKED_TWICE, len(self.order.places)) if unsure else 0
         # Also those that are the same.
-        requests = suite.manifest.examples * (1 + asked.repeats) + suite.manifest.variants
+        requests = suite.manifest.examples * (1 + asked.repeats) + self.twice + suite.manifest.variants
         self.progress = Progress("asked", requests if whole else None)
         self.failed_in_a_row, self.failed = 0, 0
         self.again: deque[RequestBatch] = deque()  # each request of a batch under which workers died, by itself
@@ -196,7 +202,7 @@ class _Engine:
         self.size = asked.asking.batch_size or system.batch_size
         self.pending = PendingRequests(
             suite, self.order, system, store, self.progress,
-            repeats=asked.repeats, early=until is not None, sample=self.sample, size=self.size,
+            repeats=asked.repeats, twice=self.twice, early=until is not None, sample=self.sample, size=self.size,
         )  # fmt: skip
         self.began = time.monotonic()
         store.begin(system.stored_as)
@@ -340,6 +346,7 @@ class _Engine:
             asked=asked,
             stop_when=list(self.until.rules) if self.until else [],
             repeats=self.asked.repeats,
+            asked_twice=self.twice,
             budget=self.purse.limit,
             stopped="budget" if over else "",
             prices=self.purse.prices,

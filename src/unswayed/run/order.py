@@ -192,6 +192,7 @@ class _Spilled:
         return found
 
 
+ASKED_TWICE = 20  # clean inputs of a system that may not be deterministic
 _BATCHES_A_WINDOW = 8  # within the first window, to batch those of like length
 _FIRST_LOOK = 32  # examples after which a run may end early
 _LOOK_AHEAD = 4096  # requests in the largest window
@@ -221,15 +222,16 @@ NONE = RequestBatch([], [], [])
 
 
 class PendingRequests:
-    """The requests without an answer. `early`: the run may end before all are asked; `sample`: examples after which the
-    cost is told, where an empty batch comes; `size`: requests in a batch."""
+    """The requests without an answer. `repeats`: how many more times each clean input is asked, and `twice`: how many
+    of the first are asked once more where that is 0; `early`: the run may end before all are asked; `sample`: examples
+    after which the cost is told, where an empty batch comes; `size`: requests in a batch."""
 
     def __init__(
         self, suite: Suite, order: Order, system: System, store: AnswerStore, progress: Progress, *,
-        repeats: int, early: bool, sample: int, size: int,
+        repeats: int, twice: int, early: bool, sample: int, size: int,
     ) -> None:  # fmt: skip
         self.suite, self.order, self.store, self.progress = suite, order, store, progress
-        self.repeats, self.early, self.sample, self.size = repeats, early, sample, size
+        self.repeats, self.twice, self.early, self.sample, self.size = repeats, twice, early, sample, size
         self.key = Keyer(system.stored_as)
         self.answers = False  # is there an answer that is used again?
         self.looks: deque[int] = deque()  # requests, asked or not due, after which the run may end
@@ -267,9 +269,10 @@ class PendingRequests:
         seen, enough = 0, _BATCHES_A_WINDOW * size if size > 1 else _LOOK_AHEAD // 64
         if self.early:
             enough = _FIRST_LOOK * (1 + self.suite.manifest.variants // max(1, self.suite.manifest.examples))
-        window, examples = RequestBatch([], [], []), 0
+        window, examples, place = RequestBatch([], [], []), 0, 0
         for block in self.order.blocks():
-            requests, ends = self.keyed(block)
+            requests, ends = self.keyed(block, place)
+            place += len(block)
             first = start = 0  # of what is not in a window yet: its examples, its requests
             while first < len(ends):
                 if self.sample and examples == self.sample:
@@ -296,20 +299,22 @@ class PendingRequests:
         if self.sample and self.sample >= len(self.order.places):
             yield NONE
 
-    def keyed(self, block: list[list[Inputs]]) -> tuple[RequestBatch, list[int]]:
-        """The requests of some examples with their keys, and where those of each example end.
+    def keyed(self, block: list[list[Inputs]], place: int) -> tuple[RequestBatch, list[int]]:
+        """The requests of some examples with their keys, and where those of each example end; `place` is the first's.
 
         Few at a time, as they are keyed while the processor has them at hand.
         """
-        if self.repeats:
-            block = [group + group[:1] * self.repeats for group in block]
+        repeats, again = self.repeats, len(block)  # of these examples, the first are asked again
+        if not repeats:
+            repeats, again = 1, max(0, min(again, self.twice - place))
+        block = [group + group[:1] * repeats for group in block[:again]] + block[again:]
         ends, inputs = list(accumulate(map(len, block))), list(chain.from_iterable(block))
         lines = canonical_lines(inputs)
         keys = self.key.of_lines(lines)
-        for repeat in range(1, self.repeats + 1):
-            for end in ends:
-                place = end - 1 - self.repeats + repeat
-                keys[place] = self.key(inputs[place], repeat)
+        for end in ends[:again]:
+            for repeat in range(1, repeats + 1):
+                at = end - 1 - repeats + repeat
+                keys[at] = self.key(inputs[at], repeat)
         return RequestBatch(keys, inputs, list(map(len, lines))), ends
 
     def of(self, window: RequestBatch) -> RequestBatch:

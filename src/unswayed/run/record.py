@@ -57,6 +57,7 @@ class RunManifest(msgspec.Struct, frozen=True, kw_only=True):
     asked: int | None = None  # examples that were, the first in the order; None until asking has ended
     stop_when: list[str] = []  # the rules by which it could end early
     repeats: int = 0  # how many more times each clean input was to be asked
+    asked_twice: int = 0  # how many clean inputs, the first in the order, were to be asked once more where that is 0
     budget: float | None = None  # what it may cost
     stopped: str = ""  # `budget` if that ended it
     prices: Prices | None = None  # of a million tokens
@@ -260,9 +261,13 @@ class Run:
                     yield example, clean, list(zip(variants, outputs, strict=False))  # as many as there are variants
 
     def repeated(self) -> Iterator[Answered]:
-        """Each example with its output and, in place of variants, itself with the output of each repeat."""
-        key, examples = Keyer(self.identity), self.suite.examples()
-        times = range(1, self.manifest.repeats + 1)
+        """Each example that was asked again, with its output and, in place of variants, itself with that of each
+        repeat."""
+        key, manifest, chosen = Keyer(self.identity), self.manifest, None
+        if not manifest.repeats:
+            chosen = np.zeros(self.suite.manifest.examples, dtype=bool)
+            chosen[Order(self.suite, manifest.asked_twice).places] = True
+        examples, times = self.suite.examples(chosen), range(1, (manifest.repeats or 1) + 1)
         with AnswerStore.reader(self.place) as store:
             while block := list(islice(examples, _EXAMPLES_A_BLOCK)):
                 keys = [[key(e.inputs, repeat) for repeat in (0, *times)] for e in block]

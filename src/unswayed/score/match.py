@@ -29,7 +29,7 @@ from unswayed.score._equivalent import (
     extract_named,
     text_of,
 )
-from unswayed.score._scorer import Array, MeanScorer, WithInputs
+from unswayed.score._scorer import Array, MeanScorer, WithInputs, label_of
 from unswayed.storage.answers import AnswerStore, MemoryStores, Place
 from unswayed.storage.suite import Suite
 
@@ -40,12 +40,14 @@ _LONG_ANSWER_WORDS = 25  # words on average, from which on wording varies freely
 _BLOCK_EXAMPLES = 200  # examples whose answers are compared together
 _SUITE_RULES = ("exact", "contains", "rouge-l", *TASK_RULES)  # rules that a suite may declare
 _NO_PART = ("", "the part to compare is not there")
+_OF_ANSWERS = ("json", "regex:", "after:")  # parts of answers in a form that gold need not have
 
 
 class Comparing(AbstractContextManager["Comparing"]):
     """Tells whether two answers of a task are the same. Without a rule, they are if the task's `answer`s are equal."""
 
     unreadable: ClassVar[Hashable] = ()  # the answer that can't be read; it differs from every other
+    no_part: ClassVar[Hashable] = _NO_PART  # the answer without the part to compare
 
     def __init__(self, task: Task, extract: str = "", equivalent: str = "", rubric: str | None = None) -> None:
         self.task = task
@@ -120,6 +122,18 @@ class Comparing(AbstractContextManager["Comparing"]):
             )
         return found
 
+    def gold_part(self, gold: Json) -> Json:
+        """What of a gold is compared; a plain gold has no part of JSON or after a mark, and is compared whole."""
+        part = self.part(gold)
+        return gold if part is None and self.extract.startswith(_OF_ANSWERS) else part
+
+    def label(self, value: Json, gold: bool = False) -> str | None:
+        """The task's class label in what is compared of an answer or a gold; None where a rule compares more freely."""
+        found = label_of(self.gold_part(value) if gold else self.part(value), self.task)
+        if found is None or self._rule is None:
+            return found
+        return self._rule.key(found) if self.plain else None
+
     def shown(self, value: Json) -> str:
         """The part that is compared, as a text."""
         return text_of(self.part(value))
@@ -127,8 +141,10 @@ class Comparing(AbstractContextManager["Comparing"]):
     def key(self, value: Json) -> Hashable:
         """Values of one key are the same."""
         part = self.part(value)
-        if part is None and self.extract:
-            return _NO_PART
+        return _NO_PART if part is None and self.extract else self.part_key(part)
+
+    def part_key(self, part: Json) -> Hashable:
+        """The same of a part."""
         return (self._rule.key(part) if self._rule else "",)
 
     def answer(self, output: Output) -> Hashable:
@@ -215,7 +231,8 @@ class Comparing(AbstractContextManager["Comparing"]):
         said = self.part(output)
         if said is None and self.extract:
             return False
-        golds = [part for one in (gold if isinstance(gold, list) else [gold]) if (part := self.part(one)) is not None]
+        golds = [self.gold_part(one) for one in (gold if isinstance(gold, list) else [gold])]
+        golds = [part for part in golds if part is not None]
         assert self._rule is not None
         if any(self._rule.key(said) == self._rule.key(one) for one in golds):
             return True
@@ -286,7 +303,8 @@ class Match(MeanScorer):
     def gold_key(self, gold: Json, task: Task) -> Hashable:
         golds = gold if isinstance(gold, list) else [gold]
         rule = self._comparing_for(task)
-        return tuple(rule.key(one) for one in golds if one is not None and rule.part(one) is not None) or None
+        parts = [rule.gold_part(one) for one in golds if one is not None]
+        return tuple(rule.part_key(part) for part in parts if part is not None) or None
 
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:
         rule, rows = self._comparing_for(task), np.ones((len(outputs), 2))

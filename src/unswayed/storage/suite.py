@@ -11,7 +11,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
-from itertools import chain, groupby, islice
+from itertools import chain, compress, groupby, islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -215,8 +215,10 @@ class Suite:
         counts = Counter(source for (source,) in self.columns("variants", "source"))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
-    def examples(self) -> Iterator[Example]:
-        for row, id, inputs, gold, groups in self.columns("examples"):
+    def examples(self, chosen: Iterable[bool] | None = None) -> Iterator[Example]:
+        """All examples, or those that are chosen by place."""
+        rows = self.columns("examples")
+        for row, id, inputs, gold, groups in rows if chosen is None else compress(rows, chosen):
             try:
                 yield Example(row, id, _texts(inputs), _value(gold), _texts(groups))
             except _ODD as error:

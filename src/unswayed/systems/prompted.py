@@ -181,7 +181,8 @@ class ChatSystem(HttpSystem):
                         )
         else:
             self._bare = Template(f"{{{next(iter(example.inputs))}}}")
-        if self._answers is None and not self._json and suite.manifest.task == "classify":
+        labels_wanted = suite.manifest.task == "classify" and not self.part_compared
+        if self._answers is None and not self._json and labels_wanted:
             found = {suite.task.label(e.gold) for e in (() if suite.manifest.labels else suite.examples())}
             labels = list(suite.manifest.labels or sorted(label for label in found if label is not None))
             self._answers = expected_answers(labels, self._template.text if self._template else "")

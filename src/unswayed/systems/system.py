@@ -59,6 +59,7 @@ class System:
     retries: int = 2  # how often an item that failed, not finally, is asked again
     deterministic: bool | None = None  # False where the same input may have another answer; None if that is not known
     prompted: bool = False  # has it no prompt of its own, so that a filled one can be an input?
+    part_compared: bool = False  # is only a part of each answer compared? Then whole replies are wanted, not labels
     reference: tuple[str, dict[str, Json]] | None = None  # what opens it again in another process, where that is known
     prices: Prices | None = None  # of tokens, for systems that count them and know both
 
@@ -170,6 +171,7 @@ class SystemAround(System):
         return self.system.prompts
 
     def prepare(self, suite: Suite) -> None:
+        self.system.part_compared = self.part_compared
         self.system.prepare(suite)
 
     def used(self) -> dict[str, float]:

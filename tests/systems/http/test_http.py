@@ -21,6 +21,8 @@ from unswayed.systems.opening import open_system
 from unswayed.systems.prompted import ChatSystem
 from unswayed.systems.system import Failed, System
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 Make = Callable[..., Any]
 PAIR = {"premise": "It rains.", "hypothesis": "It is {wet}."}
 

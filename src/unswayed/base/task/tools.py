@@ -36,9 +36,20 @@ class ToolsTask(ChatTask):
                 return f"gold must be [{{name: {{argument: [values]}}}}, …], not {call!r:.80}"
         return None
 
+    def right(self, gold: Json) -> Json:
+        """The calls, with the first of the right values of each argument that must be there."""
+        return [{"name": name, "arguments": _first_values(due)} for call in gold for name, due in call.items()]
+
     def answer(self, output: Json) -> Hashable:
         """The calls in any order, with texts as BFCL compares them: neither is a change of the answer."""
         calls = calls_of(output)
         if calls is None:
             return "no tool calls that can be read"
         return tuple(sorted(canonical([name, standard(arguments)]) for name, arguments in calls))
+
+
+def _first_values(due: Json) -> Json:
+    """Of right values, listed under each name, the first; what may be absent is."""
+    if not isinstance(due, dict):
+        return [_first_values(item) for item in due] if isinstance(due, list) else due
+    return {name: _first_values(values[0]) for name, values in due.items() if values and "" not in values}

@@ -33,6 +33,7 @@ _REGISTERED = {
     "antonym": OperatorSpec("meaning/antonym", {"rate": RATE}),
 }
 STRATEGIES = (*_REGISTERED, "tfidf", "context")
+MEANING_KEPT = ("keyboard", "misspelling", "synonym")  # a word of another meaning may make the label wrong
 
 
 def strategies(

@@ -38,6 +38,9 @@ class Sql(Task):
     def output_problem(self, output: Json, inputs: Inputs) -> str | None:
         return None if isinstance(output, str) else f"an output must be SQL, not {output!r:.80}"
 
+    def right(self, gold: Json) -> Json:
+        return gold["sql"]
+
     def answer(self, output: Json) -> Hashable:
         """The query without regard to spaces, capitals and a closing semicolon."""
         return " ".join(output.replace(";", " ").split()).casefold()

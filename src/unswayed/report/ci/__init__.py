@@ -6,6 +6,8 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from importlib.resources import files
+from itertools import islice
+from math import ceil, inf, isfinite
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
@@ -16,10 +18,16 @@ from urllib.request import Request, urlopen
 from unswayed.base.errors import UnswayedError, UsageError, option
 from unswayed.base.project import DISTRIBUTION, REPOSITORY
 from unswayed.base.registry import VERSION
+from unswayed.base.task import task_named
+from unswayed.base.text import subject
 from unswayed.data import open_source
+from unswayed.measure.measuring import measure_run
+from unswayed.measure.sentences import DROP, FLIPS
+from unswayed.score import scorers
 from unswayed.storage.files import write_atomically
 
 _PLACE = files("unswayed.report.ci")
+_LOOKED_AT = 200  # examples, for gold
 _FILES = {
     "github": {".github/workflows/unswayed.yml": "workflow.yml"},
     "gitlab": {".gitlab-ci.yml": "gitlab.yml"},
@@ -28,24 +36,48 @@ _FILES = {
 
 
 class Started(NamedTuple):
-    """The files that were written, and what was found in the data."""
+    """The files that were written, what was found in the data, and the gate of the plan."""
 
     files: list[Path]
     task: str
     language: str
+    gate: str
 
 
 def write_first_check(
     data: str | Path, system: str, folder: str | Path = ".", host: str = "github", overwrite: bool = False,
-    lang: str = "", address: str = "",
+    lang: str = "", address: str = "", run: str | Path | None = None,
 ) -> Started:  # fmt: skip
     """Writes a plan, a workflow and a test for data and a system of your own. Existing files are kept, and named.
 
-    `address` is the git address that CI installs from; by default the project's.
+    `address` is the git address that CI installs from; by default the project's. `run` is a first run of the plan,
+    whose results set the limit of its gate; without one, the gate fails where a verdict would call it serious.
     """
     place, source = Path(folder), Path(data)
-    kind = open_source(source, language=lang or None).kind
+    opened = open_source(source, language=lang or None)
+    kind, some = opened.kind, islice(opened.examples, _LOOKED_AT)
+    scored = "match" if kind.compared else next(iter(task_named(kind.task).scores), None)
+    low, high = scorers.get(scored).bounds if scored is not None else (0.0, inf)
+    span = high - low
+    by_flips = not isfinite(span) or all(example.gold is None for example in some)  # without a score, no drop is known
+    if by_flips:
+        span, measure, what, serious = 1.0, "flips", "the share of answers that may change on variants", FLIPS[1]
+    else:
+        what, measure, serious = f"how much {subject(scored or '')} may fall on variants", "drop", DROP[1] * span
+    limit = serious
+    if run is not None:
+        results = measure_run(run)
+        if results.task != kind.task:
+            raise UsageError(f"{run} is of the task {results.task}, and {source} is for the task {kind.task}.")
+        found = results.flip_rate if by_flips else results.drop
+        if found.high is None or results.sanity:
+            why = " ".join(results.sanity) or f"it has no interval of {measure}."
+            raise UsageError(f"{run} can't set a limit: {why}")
+        limit = max(ceil(100 * found.high / span) / 100, 0.01) * span  # what a run like this one stays below
+        what += f"; the first run had {found.value:.3g} [{found.low:.3g}, {found.high:.3g}]"
     values = {
+        "gate": f"max_{measure} = {limit:g}   # {what}",
+        "worse": f"{'flips' if by_flips else 'worst'} = {0.02 * span:g}",
         "data": json.dumps(str(source), ensure_ascii=False),
         "task": json.dumps(kind.task),
         "language": json.dumps(kind.language),
@@ -64,7 +96,8 @@ def write_first_check(
         text = Template((_PLACE / template).read_text("utf-8")).substitute(values)
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(place / name, text.encode())
-    return Started([place / name for name in wanted], kind.task, kind.language)
+    gate = values["gate"].partition(" #")[0].strip()
+    return Started([place / name for name in wanted], kind.task, kind.language, gate)
 
 
 _LONGEST = 60_000  # characters of a comment; GitHub takes 65,536

@@ -118,7 +118,8 @@ def numbers(results: Results) -> Iterator[tuple[str, float]]:
     for kind, blocks in results.sets.items():
         names = safe_names(blocks, _UNSAFE)
         sets += [(f"{kinds[kind]}/{names[value]}/", block.estimates) for value, block in blocks.items()]
-    sets += [(f"score/{score}/", estimates) for score, estimates in results.scores.items()]
+    scores = safe_names(results.scores, _UNSAFE)  # such as entity_f1[person]
+    sets += [(f"score/{scores[score]}/", estimates) for score, estimates in results.scores.items()]
     for name, value, low, high in (
         (f"{place}{measure}", e.value, e.low, e.high) for place, found in sets for measure, e in found.items()
     ):
