@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup, escape
 
-from unswayed.base.text import LABEL, interval, number, outside, percent, subject, typeset
+from unswayed.base.text import LABEL, interval, number, outside, p_value, percent, subject, typeset
 from unswayed.base.values import Estimate, Json
 from unswayed.measure.results import Block, Results
 
@@ -205,11 +205,17 @@ def _ways(results: Results) -> str:
 
 
 def _chance(drop: Estimate) -> Markup | None:
-    if drop.value is None or (drop.low is not None and drop.high is not None and not drop.low <= 0 <= drop.high):
+    """Whether the drop is more than chance, with the p-value of its test."""
+    if drop.value is None:
         return None
     if drop.low is None or drop.high is None:
         return Markup("There is no interval for that difference, so it may be chance.")
-    return Markup("The drop's interval, {}, includes zero: the difference may be chance.").format(interval(drop))
+    p = "" if drop.p is None else f" ({p_value(drop.p)})"
+    if drop.low <= 0 <= drop.high:
+        return Markup("The drop's interval, {}, includes zero: the difference may be chance{}.").format(
+            interval(drop), p
+        )
+    return Markup("The drop, {}, is more than chance{}.").format(interval(drop), p) if p else None
 
 
 def _flips(results: Results) -> Markup | None:

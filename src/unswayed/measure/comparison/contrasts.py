@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
-from statistics import NormalDist
 
 import msgspec
 import numpy as np
@@ -20,16 +19,25 @@ from unswayed.measure.run_table import Bools, Part, RunTable
 from unswayed.measure.set_scores import ClassSums, Layout, SetScore, class_sums
 from unswayed.measure.spill import Spill, Tally
 from unswayed.score import Scorer
-from unswayed.stats import Array, Ints, Mean, MeanKind, Numbers, Observations, Ratio, mean_interval, numbers_of
+from unswayed.stats import (
+    Array,
+    Ints,
+    Mean,
+    MeanKind,
+    Numbers,
+    Observations,
+    Ratio,
+    mean_interval,
+    mean_p,
+    numbers_of,
+    sign_flip_p,
+)
 from unswayed.stats.multiple_comparisons import JointMeans
+from unswayed.stats.sign_flip import agreeing
 
 Ends = tuple[float | None, float | None]
-_NORMAL = NormalDist()
-_NEAREST = 1e-3  # standard errors, where p is 1 as far as anyone can tell
-_FURTHEST = 8.0  # standard errors; a p-value below 1e-15 is as good as any
 _BLOCK = 1024  # examples whose rows are summed together
 _CELLS = 1 << 22  # numbers held at once while examples are left out one by one
-_CLOSE = 1e-8
 _AT_ENDS = 128  # numbers at either end that are kept as they are
 
 
@@ -43,8 +51,7 @@ class Contrast:
     def __init__(self, measure: str, set_: Named, column: Observations, spill: Spill, clustered: bool) -> None:
         self.measure, self.set = measure, set_
         self.span = column.span[0] - column.span[1], column.span[1] - column.span[0]
-        # For a margin the unseen matters: one example far off. That of a drop lies halfway to the end of the span.
-        self.to_margin: MeanKind = "contrast" if column.kind == "difference" else "difference"
+        self._kind: MeanKind = "difference" if isinstance(column.statistic, (Mean, Ratio)) else "contrast"
         self.missing = self.n = 0
         self._statistic, self._mean = column.statistic, isinstance(column.statistic, (Mean, Ratio))
         statistic = column.statistic
@@ -149,42 +156,31 @@ class Contrast:
         a, b = self.values
         return None if a is None or b is None else b - a
 
-    def interval(self, level: float, kind: MeanKind = "contrast") -> Ends:
-        if self.difference is None:
+    @property
+    def exchangeable(self) -> bool:
+        """May the two runs be exchanged in an example, if they are alike? Not in pseudo-values of a set's score."""
+        return self._mean
+
+    def interval(self, level: float) -> Ends:
+        """It excludes zero exactly where the test rejects at this level."""
+        if self.difference is None or self.p is None:
             return None, None
-        low, high = mean_interval(self.numbers, self.span, level, kind)
+        low, high = mean_interval(self.numbers, self.span, level, self._kind)
+        if self.exchangeable:
+            return agreeing((low, high), self.difference, self.p, level)
         value = self.difference
         return (None if low is None else min(low, value)), (None if high is None else max(high, value))
 
     @cached_property
     def p(self) -> float | None:
-        """The p-value that goes with the interval: 1 - the highest level at which it excludes zero."""
+        """That of the sign-flip test; of a set's score, 1 - the highest level at which the interval excludes zero."""
         difference = self.difference
         if difference is None:
             return None
-        if difference == 0:
-            return 1.0
-
-        def left(z: float) -> float:
-            """How far the end of the interval that is nearer to zero still is from it, at a level of z."""
-            low, high = self.interval(2 * _NORMAL.cdf(z) - 1)
-            end = low if difference > 0 else high
-            return -1.0 if end is None else end if difference > 0 else -end
-
-        # the z at which that end reaches zero, by the secant rule
-        inside, outside, last, z = _NEAREST, _FURTHEST, 0.0, 1.96
-        above = abs(difference)  # the end at no level at all
-        if left(inside) <= 0:
-            return 1.0
-        for _ in range(100):
-            at = left(z)
-            inside, outside = (z, outside) if at > 0 else (inside, z)
-            guess = z - at * (z - last) / (at - above) if at != above else outside
-            last, above = z, at
-            z = guess if inside < guess < outside else (inside + outside) / 2
-            if abs(z - last) < _CLOSE:
-                break
-        return 2 * _NORMAL.cdf(-z)
+        if self.exchangeable:
+            return sign_flip_p(self.numbers.total, self.numbers.counts)
+        same = difference * self.numbers.value > 0
+        return mean_p(self.numbers, self.span, self._kind) if same else 1.0
 
 
 Place = tuple[str, Named]  # a measure and a set

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from unswayed.base.errors import GateFailed, NothingEvaluated, UnknownName, UnswayedError, UsageError, option
-from unswayed.base.text import data_frame, figure, label, number, subject
+from unswayed.base.text import data_frame, figure, label, number, p_value, subject
 from unswayed.base.values import Estimate
 from unswayed.measure.comparison.contrasts import AnswerCounts, Contrast, GatheredContrasts
 from unswayed.measure.definitions import MEASURES
@@ -24,6 +24,7 @@ from unswayed.measure.results import Cells, Tabular, load_from, save_to
 from unswayed.run.plan import GateOn, MeasurePlan
 from unswayed.stats import Numbers, correct, mean_interval
 from unswayed.stats.multiple_comparisons import draw_largest, max_t_level, max_t_p_values
+from unswayed.stats.sign_flip import agreeing
 
 if TYPE_CHECKING:
     from unswayed.measure.changes import Changed
@@ -235,10 +236,6 @@ def letter(place: int) -> str:
     return chr(ord("A") + place) if place < 26 else f"R{place + 1}"
 
 
-_TEST = "paired t"
-_ROUNDING = 1e-9
-
-
 @dataclass(frozen=True)
 class Tested:
     """A difference's corrected p-value, and the level of its interval."""
@@ -273,10 +270,14 @@ def difference_of(contrast: Contrast, tested: Tested, level: float, signature: s
     """
     a, b = contrast.values
     p, difference = tested.p, contrast.difference
-    low, high = ends = contrast.interval(tested.level)
-    shown = p is not None and p <= 1 - level + _ROUNDING
+    ends = contrast.interval(tested.level)
+    if difference is not None and p is not None:  # corrections that go step by step have no level of their own
+        ends = agreeing(ends, difference, p, level)
+    low, high = ends
+    shown = p is not None and p < 1 - level
     where = "" if contrast.set == ALL else f" on {spelled(contrast.set)}"
     what = contrast.measure.capitalize()
+    test = "none" if p is None else "sign flip" if contrast.exchangeable else "paired t"
     if difference is None or p is None or a is None or b is None:
         sentence = f"{what} can't be compared{where}: there is no example that both runs answered."
     else:
@@ -287,7 +288,7 @@ def difference_of(contrast: Contrast, tested: Tested, level: float, signature: s
         near, far = sorted(turn * end if end is not None else float("nan") for end in ends)
         least, most, by = (f"{value:z.{digits}f}" for value in (near, far, turn * difference))
         span = f" [{least}, {most}]" if isfinite(near + far) else ""
-        chance = f"p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
+        chance = p_value(p)
         if difference == 0:
             sentence = f"{what} stays at {number(a)}{where}{span and f'; it may differ by {most}{unit}'}."
         else:
@@ -296,7 +297,7 @@ def difference_of(contrast: Contrast, tested: Tested, level: float, signature: s
             sentence += f" ({chance})." if shown else f", but that may be chance ({chance})."
     return Difference(
         measure=contrast.measure, set=contrast.label, a=a, b=b, difference=contrast.difference, low=low, high=high,
-        p=contrast.p, p_corrected=tested.p, test=_TEST if tested.p is not None else "none", n=contrast.n,
+        p=contrast.p, p_corrected=tested.p, test=test, n=contrast.n,
         missing=contrast.missing, sentence=sentence,
         signature=signature, primary=tested.primary, shown=shown,
     )  # fmt: skip
@@ -335,7 +336,7 @@ def check_margin(margin: float, contrast: Contrast, level: float, on: GateOn) ->
     worse; "ci-upper", the other end, fails only what is shown to be worse; "value" is the difference itself.
     """
     sign = 1 if contrast.measure in AT_LEAST else -1
-    low, high = contrast.interval(level, contrast.to_margin)
+    low, high = contrast.interval(level)
     value = contrast.difference
     ends = {"value": value, "ci-lower": low if sign > 0 else high, "ci-upper": high if sign > 0 else low}
     bound = ends[on]
@@ -373,7 +374,7 @@ def _needed(margin: float, contrast: Contrast, level: float) -> str:
 
     def shows(n: int) -> bool:
         same = Numbers(np.zeros(1), np.ones(1), np.full(1, float(n)))
-        low, _ = mean_interval(same, contrast.span, level, contrast.to_margin)
+        low, _ = mean_interval(same, contrast.span, level, "difference")
         return low is not None and -low <= margin
 
     enough = 1 + bisect_left(range(1, _MAX_EXAMPLES), True, key=shows)
