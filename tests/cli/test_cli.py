@@ -133,7 +133,7 @@ def test_the_slu_files_as_they_are(place: Path) -> None:
 
 def test_gates_and_their_codes(suite: Path) -> None:
     assert run(suite, "--fail-under", "worst=0.60", "--max-drop", "0.10", "--max-flips", "0.05").returncode == 0
-    done = run(suite, "--fail-under", "worst=0.99", "--gate-on", "ci-lower")
+    done = run(suite, "--fail-under", "worst=0.99", "--gate-on", "at-worst")
     assert done.returncode == 1
     assert "worst" in done.stderr
     assert run(suite, "--fail-under", "worts=0.9").returncode == 4

@@ -46,12 +46,12 @@ def test_drops_and_flips_must_not_exceed(results):
 
 
 def test_ci_lower_takes_the_unfavourable_end(results):
-    assert one(results, fail_under=["worst=0.8"], on="ci-lower").bound == results.worst.low
-    assert one(results, max_drop=0.2, on="ci-lower").bound == results.drop.high
-    assert one(results, max_flips=0.2, on="ci-upper").bound == results.flip_rate.low
-    assert not one(results, max_flips=0.2, on="ci-lower").passed
-    assert one(results, max_flips=0.2, on="ci-upper").passed
-    assert "at the upper end of its interval; the upper limit" in one(results, max_flips=0.2, on="ci-lower").sentence
+    assert one(results, fail_under=["worst=0.8"], on="at-worst").bound == results.worst.low
+    assert one(results, max_drop=0.2, on="at-worst").bound == results.drop.high
+    assert one(results, max_flips=0.2, on="at-best").bound == results.flip_rate.low
+    assert not one(results, max_flips=0.2, on="at-worst").passed
+    assert one(results, max_flips=0.2, on="at-best").passed
+    assert "at the upper end of its interval; the upper limit" in one(results, max_flips=0.2, on="at-worst").sentence
 
 
 def test_a_figure_just_past_the_limit_is_shown_as_such(results):
@@ -74,7 +74,7 @@ def test_rounding_does_not_fail_a_gate(results):
 def test_unknown_names(text):
     with pytest.raises(UnknownName):
         gates_of([text])
-    with pytest.raises(UsageError, match="must be value, ci-lower or ci-upper, not 'ci-low'"):
+    with pytest.raises(UsageError, match="must be value, at-worst or at-best, not 'ci-low'"):
         gates_of([], on="ci-low")
 
 
@@ -122,7 +122,7 @@ def test_gates_by_operator_family_and_slice(cut):
     ]
     assert found[2].bound == cut.sets["domain"]["home"].worst.value == 0.5
     assert found[2].sentence == "Gate failed: worst on domain=home is 0.500; the lower limit is 0.6."
-    upper = one(cut, max_drop="keyboard/typist:0.2", on="ci-lower")
+    upper = one(cut, max_drop="keyboard/typist:0.2", on="at-worst")
     assert upper.bound == cut.sets["operator"]["keyboard/typist"].drop.high
 
 
@@ -177,7 +177,7 @@ def test_the_perfect_system_passes_what_a_worse_one_passes(fake_run, n, wrong):
 
     perfect, worse = made(0), made(wrong)
     limits = [i / 200 for i in range(100, 201)]
-    for on in ("ci-lower", "value", "ci-upper"):
+    for on in ("at-worst", "value", "at-best"):
         asked = [gate for limit in limits for gate in gates_of(
             {"worst": limit, "average": limit, "cvar": limit, "consistency": limit, "k/p:worst": limit},
             max_drop=1 - limit, max_flips=1 - limit, on=on)]  # fmt: skip

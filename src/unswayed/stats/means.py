@@ -1,7 +1,7 @@
 """Means of one number for each example, or each cluster of them, and their intervals in closed form.
 
-The interval is a score interval: a mean is in it if the numbers seen would not be surprising, were that the true one. The
-variance of rare errors is larger if they are less rare, so it is taken where the end lies, and not at the mean.
+The interval is a score interval: a mean is in it if the numbers seen would not be surprising, were that the true one.
+Errors that are less rare vary more, so the variance is taken where the end of the interval lies, and not at the mean.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def sign_flip_p(totals: Array, counts: Array | None = None) -> float:
     if units * float(counts @ size) > _MAX_SUM:
         units = _MAX_SUM / float(counts @ size)
     steps = np.rint(units * size).astype(np.int64)
-    every, seen = int(steps @ counts), abs(int(round(float((steps * signs) @ counts))))
+    every, seen = int(steps @ counts), abs(round(float((steps * signs) @ counts)))
     # The sum is every step minus twice the flipped ones: how likely are so few of them?
     chance = np.zeros((every - seen) // 2 + 1)
     chance[0] = 1.0

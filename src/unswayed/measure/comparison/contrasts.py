@@ -38,7 +38,6 @@ from unswayed.stats.sign_flip import agreeing
 Ends = tuple[float | None, float | None]
 _BLOCK = 1024  # examples whose rows are summed together
 _CELLS = 1 << 22  # numbers held at once while examples are left out one by one
-_AT_ENDS = 128  # numbers at either end that are kept as they are
 
 
 class Contrast:
@@ -50,6 +49,7 @@ class Contrast:
 
     def __init__(self, measure: str, set_: Named, column: Observations, spill: Spill, clustered: bool) -> None:
         self.measure, self.set = measure, set_
+        self._ends = column.span
         self.span = column.span[0] - column.span[1], column.span[1] - column.span[0]
         self._kind: MeanKind = "difference" if isinstance(column.statistic, (Mean, Ratio)) else "contrast"
         self.missing = self.n = 0
@@ -123,21 +123,7 @@ class Contrast:
             return numbers_of(given / np.maximum(weights, 1), counts * weights, rows[:, 0].astype(np.int64))
         if isinstance(self._statistic, Ratio):
             return Numbers(given, weights, counts.astype(np.float64))
-        many: Array = counts.astype(np.float64)
-        if len(given) > 4 * _AT_ENDS:
-            # those between the ends become three, with the same mean and variance: an interval depends on no more
-            order = np.argsort(given, kind="stable")
-            middle, ends = order[_AT_ENDS:-_AT_ENDS], np.append(order[:_AT_ENDS], order[-_AT_ENDS:])
-            n, low, high = float(many[middle].sum()), float(given[middle[0]]), float(given[middle[-1]])
-            mean = min(max(float(many[middle] @ given[middle]) / n, low), high)
-            squares = float(many[middle] @ (given[middle] - mean) ** 2)
-            room = (high - mean) * (mean - low)
-            apart = min(squares / room, n) if room > 0 else 0.0  # how many of them go to the two ends of the middle
-            share = (mean - low) / (high - low) if high > low else 0.5
-            three = [apart * (1 - share), n - apart, apart * share]
-            given, many = np.append(given[ends], [low, mean, high]), np.append(many[ends], three)
-            given, many = given[many > 0], many[many > 0]
-        return Numbers(given, np.ones(len(given)), many)
+        return Numbers(given, np.ones(len(given)), counts.astype(np.float64))
 
     @cached_property
     def values(self) -> tuple[float | None, float | None]:
@@ -166,6 +152,9 @@ class Contrast:
         if self.difference is None or self.p is None:
             return None, None
         low, high = mean_interval(self.numbers, self.span, level, self._kind)
+        before = self.values[0]
+        if before is not None and low is not None and high is not None:  # B can be no further off than its own span
+            low, high = max(low, self._ends[0] - before), min(high, self._ends[1] - before)
         if self.exchangeable:
             return agreeing((low, high), self.difference, self.p, level)
         value = self.difference
