@@ -46,9 +46,7 @@ class Silent(http.server.SimpleHTTPRequestHandler):
         """Nothing: requests are not news."""
 
 
-@pytest.mark.parametrize(
-    "page", ["report.html", "view.html", "compare.html", "site/index.html", "site/ci/index.html"]
-)
+@pytest.mark.parametrize("page", ["report.html", "view.html", "compare.html", "site/index.html", "site/ci/index.html"])
 def test_lighthouse_finds_it_accessible(page: str, pages: str, tmp_path: Path) -> None:
     node = Path(sys.executable).parent / "node"
     chromium = shutil.which("chromium")

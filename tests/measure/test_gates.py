@@ -183,3 +183,35 @@ def test_the_perfect_system_passes_what_a_worse_one_passes(fake_run, n, wrong):
             max_drop=1 - limit, max_flips=1 - limit, on=on)]  # fmt: skip
         for best, other in zip(check_gates(perfect, asked), check_gates(worse, asked), strict=True):
             assert best.passed or not other.passed, (best, other)
+
+
+def _of_slices(fake_run, wrong):
+    """Slices of 25 examples with three variants each; of the first `wrong` answers to variants of a slice, all are lost."""
+    rows = [
+        ("a", "a", [("k/p", d, "same", "b" if i * 3 + d < many else "a") for d in range(3)], {"s": name})
+        for name, many in wrong.items() for i in range(25)
+    ]  # fmt: skip
+    return measure_run(fake_run(rows), {"measure": {"sanity": False}})
+
+
+def test_a_wildcard_gate_is_one_family(fake_run):
+    """One slice of ten is beyond the limit by chance, or by far."""
+    healthy = {str(i): (2, 6, 3, 9, 4)[i % 5] for i in range(10)}
+    by_chance = check_gates(_of_slices(fake_run, healthy), gates_of(max_drop="s=*:0.1"))
+    assert {gate.status for gate in by_chance} == {"passed", "unclear"}
+    assert all(gate.passed for gate in by_chance)
+    unclear = next(gate for gate in by_chance if gate.status == "unclear")
+    assert "Among 10 sets that may be chance, so it passes" in unclear.sentence
+    (alone,) = check_gates(_of_slices(fake_run, healthy), gates_of(max_drop="s=3:0.1"))
+    assert (alone.passed, alone.status) == (False, "failed")
+    lost = check_gates(_of_slices(fake_run, healthy | {"7": 25}), gates_of(max_drop="s=*:0.1"))
+    assert [gate.name for gate in lost if not gate.passed] == ["s=7:drop"]
+    every = check_gates(_of_slices(fake_run, dict.fromkeys(healthy, 15)), gates_of(max_drop="s=*:0.1"))
+    assert not any(gate.passed for gate in every)
+
+
+@pytest.mark.parametrize(("old", "new"), [("ci-lower", "at-worst"), ("ci-upper", "at-best")])
+def test_the_old_names_of_the_ends_are_refused_with_the_new_ones(old, new):
+    with pytest.raises(UsageError, match=f"must be value, at-worst or at-best, not '{old}'"):
+        gates_of(max_drop=0.2, on=old)
+    assert gates_of(max_drop=0.2, on=new)[0].on == new

@@ -81,7 +81,7 @@ def test_sentences_say_whether_it_is_beyond_chance(fake_run) -> None:
     wavers = measured(fake_run, [("x", "x", ["x", "y"], ["y", "y"])] * 60)
     (said,) = wavers.sentences(share)
     assert said.startswith("50.0% of answers change when the same text is asked again, 90.0% when it is varied")
-    assert said.endswith("beyond chance.")
+    assert said.endswith("beyond chance (p < 0.001).")
     alike = measured(fake_run, [("x", "x", ["x", "y"], ["y", "x"]), ("x", "x", ["x", "x"], ["x", "x"])] * 30)
     assert alike.sentences(share)[0].endswith("which may be chance.")
     steady = measured(fake_run, [("x", "x", ["x", "x"], ["y"])] * 3)

@@ -149,9 +149,9 @@ def _beyond(
 
     A set is if it is above the rest of the sets, by a test that is corrected for their number (Bonferroni). If the sets
     are beyond the limit on average, a set also is if its estimate stays there when drawn towards that average
-    (empirical Bayes). Both take the variance of an example from all sets: `whole` is the estimate of slices together, and without
-    it the sets' own are averaged. The test allows for the skewness of rare errors (Cornish and Fisher). `top` is the
-    best score.
+    (empirical Bayes). Both take the variance of an example from all sets: `whole` is the estimate of slices together,
+    and without it the sets' own are averaged. The test allows for the skewness of rare errors (Cornish and Fisher).
+    `top` is the best score.
     """
     known = [i for i, one in enumerate(found) if one is not None and one.low is not None and one.high is not None]
     sure, normal = [False] * len(found), NormalDist()

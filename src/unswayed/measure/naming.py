@@ -12,7 +12,7 @@ from unswayed.measure.results import Block, Named, Naming
 from unswayed.stats import Array, Ints, Numbers
 from unswayed.stats.multiple_comparisons import SetComparisons, compare_groups, compare_paired_sets
 
-VERSION = 2  # of these tests; decides whether stored results are used again
+VERSION = 3  # of these tests; decides whether stored results are used again
 _PAIRED = ("operator", "family")  # sets of variants of the same examples
 _UNNAMED = ("family",)  # shown, but not named: an operator says more
 Units = tuple[Ints, Numbers]
