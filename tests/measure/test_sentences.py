@@ -34,7 +34,11 @@ def made(results: Results, **figures) -> Results:
         (share(0.08, 0.04, 0.12), share(0.0, -0.005, 0.005), ("moderate", "serious")),
         (share(0.05, 0.0, 0.17), share(0.0, -0.005, 0.005), ("moderate", "serious")),
         (share(0.025, 0.0, 0.06), share(0.0, -0.005, 0.005), ("moderate", "minor")),
-        (share(0.01, 0.0, 0.015, missing=9, bounds=(0.0, 0.2)), share(0.0, 0.0, 0.005), ("minor", "moderate", "serious")),
+        (
+            share(0.01, 0.0, 0.015, missing=9, bounds=(0.0, 0.2)),
+            share(0.0, 0.0, 0.005),
+            ("minor", "moderate", "serious"),
+        ),
         (share(0.02, 0.02, 0.02), share(0.0, 0.0, 0.0), ("moderate",)),  # a limit belongs to the worse side
     ],
 )

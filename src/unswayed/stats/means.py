@@ -18,7 +18,7 @@ Span = tuple[float, float]
 Ends = tuple[float | None, float | None]
 
 # numbers at the end of the span that are added to those seen, as found by simulation (benchmarks/coverage)
-_UNSEEN: dict[MeanKind, float] = {"share": 1.0, "difference": 4.0, "contrast": 1.0}
+_UNSEEN: dict[MeanKind, float] = {"share": 1.0, "difference": 4.0, "contrast": 4.0}
 _BLOCK = 1 << 22  # numbers held at once while examples are left out one by one
 
 
@@ -118,6 +118,7 @@ def _skew(numbers: Numbers, side: int, far: float, kind: MeanKind) -> float:
     interval of a share (Clopper and Pearson) is as much wider than Wilson's.
     """
     average = float(numbers.counts @ numbers.weight) / numbers.units
+    far = far / 2 if kind == "contrast" else far
     rest = (numbers.total - numbers.value * numbers.weight) / average
     one = far * float(numbers.counts @ numbers.weight**2) / numbers.units / average**2  # large clusters count for more
     second = float(numbers.counts @ rest**2) + _UNSEEN[kind] * one**2

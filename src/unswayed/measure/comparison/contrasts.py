@@ -51,7 +51,9 @@ class Contrast:
         self.measure, self.set = measure, set_
         self._ends = column.span
         self.span = column.span[0] - column.span[1], column.span[1] - column.span[0]
-        self._kind: MeanKind = "difference" if isinstance(column.statistic, (Mean, Ratio)) else "contrast"
+        # The unseen matters: one example far off. That of a drop lies halfway to the end of the span.
+        linear = isinstance(column.statistic, (Mean, Ratio)) and column.kind != "difference"
+        self.kind: MeanKind = "difference" if linear else "contrast"
         self.missing = self.n = 0
         self._statistic, self._mean = column.statistic, isinstance(column.statistic, (Mean, Ratio))
         statistic = column.statistic
@@ -151,7 +153,7 @@ class Contrast:
         """It excludes zero exactly where the test rejects at this level."""
         if self.difference is None or self.p is None:
             return None, None
-        low, high = mean_interval(self.numbers, self.span, level, self._kind)
+        low, high = mean_interval(self.numbers, self.span, level, self.kind)
         before = self.values[0]
         if before is not None and low is not None and high is not None:  # B can be no further off than its own span
             low, high = max(low, self._ends[0] - before), min(high, self._ends[1] - before)
@@ -169,7 +171,7 @@ class Contrast:
         if self.exchangeable:
             return sign_flip_p(self.numbers.total, self.numbers.counts)
         same = difference * self.numbers.value > 0
-        return mean_p(self.numbers, self.span, self._kind) if same else 1.0
+        return mean_p(self.numbers, self.span, self.kind) if same else 1.0
 
 
 Place = tuple[str, Named]  # a measure and a set

@@ -392,7 +392,7 @@ def _needed(margin: float, contrast: Contrast, level: float) -> str:
 
     def shows(n: int) -> bool:
         same = Numbers(np.zeros(1), np.ones(1), np.full(1, float(n)))
-        low, _ = mean_interval(same, contrast.span, level, "difference")
+        low, _ = mean_interval(same, contrast.span, level, contrast.kind)
         return low is not None and -low <= margin
 
     enough = 1 + bisect_left(range(1, _MAX_EXAMPLES), True, key=shows)
