@@ -186,7 +186,7 @@ def test_the_perfect_system_passes_what_a_worse_one_passes(fake_run, n, wrong):
 
 
 def _of_slices(fake_run, wrong):
-    """Slices of 25 examples with three variants each; of the first `wrong` answers to variants of a slice, all are lost."""
+    """Slices of 25 examples with three variants each; the first `wrong` answers of a slice are lost."""
     rows = [
         ("a", "a", [("k/p", d, "same", "b" if i * 3 + d < many else "a") for d in range(3)], {"s": name})
         for name, many in wrong.items() for i in range(25)
