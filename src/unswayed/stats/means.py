@@ -73,7 +73,7 @@ def mean_interval(
     degrees = freedom(numbers)
     t, value = t_quantile((1 + level) / 2, degrees if at_most is None else min(degrees, at_most)), numbers.value
     if not finite:
-        return value - t * _error(numbers), value + t * _error(numbers)
+        return max(span[0], value - t * _error(numbers)), min(span[1], value + t * _error(numbers))
     found = []
     for side, end in zip((-1, 1), span, strict=True):
         # The distance y from the mean at which y = t standard errors, if the truth were there
