@@ -81,7 +81,8 @@ def test_a_run_prints_estimates(suite: Path) -> None:
     assert done.returncode == 0, done.stderr
     results = json.loads(done.stdout)
     for name in ("clean", "average", "worst", "flips", "drop", "consistency"):
-        assert list(results[name]) == ["value", "low", "high", "n", "missing", "signature", "over"]
+        fields = ["value", "low", "high", "n", "missing", "signature", "over", *(["p"] if name == "drop" else [])]
+        assert list(results[name]) == fields
     assert results["clean"]["value"] == 1.0
     assert results["clean"]["n"] == 4
     assert set(results["by"]["operator"]) == {"spoken/filler_end"}
