@@ -15,6 +15,7 @@ import numpy.typing as npt
 from benchmarks._compared import comparisons
 from benchmarks._corrected import alpha, corrected, prompts, slices, told_apart
 from benchmarks._measure import Row, show
+from benchmarks._power import ceiling, drops, grades, wildcards
 from benchmarks._said import said
 from benchmarks._sampled import people, power, random_answerer, unequal_variances
 from benchmarks._simulated import Cell, MadeRun, worst_cell
@@ -162,6 +163,10 @@ class Section(NamedTuple):
 
 
 SECTIONS: tuple[Section, ...] = (
+    Section(drops, 400, 4000),
+    Section(ceiling, 400, 4000),
+    Section(wildcards, 100, 1000),
+    Section(grades, 100, 1000),
     Section(clusters, 600, 4000),
     Section(macro_f1, 120, 1000),
     Section(whole_way, 100, 1000),

@@ -135,10 +135,10 @@ def test_messages_spell_options_as_the_caller_does() -> None:
 
     assert option("limit") == 'plan={"run": {"limit": …}}'
     assert option("no-sanity", value="False") == 'plan={"measure": {"sanity": False}}'
-    assert option("gate-on", "compare.on", "ci-upper") == 'plan={"compare": {"on": "ci-upper"}}'
+    assert option("gate-on", "compare.on", "at-best") == 'plan={"compare": {"on": "at-best"}}'
     assert (option("o", "to"), option("draws")) == ("to=", "draws=")
     with at_command_line():
         assert option("limit") == "--limit"
         assert option("no-sanity", value="False") == "--no-sanity"
-        assert option("gate-on", "compare.on", "ci-upper") == "--gate-on ci-upper"
+        assert option("gate-on", "compare.on", "at-best") == "--gate-on at-best"
         assert option("o", "to") == "-o"

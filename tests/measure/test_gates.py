@@ -46,12 +46,12 @@ def test_drops_and_flips_must_not_exceed(results):
 
 
 def test_ci_lower_takes_the_unfavourable_end(results):
-    assert one(results, fail_under=["worst=0.8"], on="ci-lower").bound == results.worst.low
-    assert one(results, max_drop=0.2, on="ci-lower").bound == results.drop.high
-    assert one(results, max_flips=0.2, on="ci-upper").bound == results.flip_rate.low
-    assert not one(results, max_flips=0.2, on="ci-lower").passed
-    assert one(results, max_flips=0.2, on="ci-upper").passed
-    assert "at the upper end of its interval; the upper limit" in one(results, max_flips=0.2, on="ci-lower").sentence
+    assert one(results, fail_under=["worst=0.8"], on="at-worst").bound == results.worst.low
+    assert one(results, max_drop=0.2, on="at-worst").bound == results.drop.high
+    assert one(results, max_flips=0.2, on="at-best").bound == results.flip_rate.low
+    assert not one(results, max_flips=0.2, on="at-worst").passed
+    assert one(results, max_flips=0.2, on="at-best").passed
+    assert "at the upper end of its interval; the upper limit" in one(results, max_flips=0.2, on="at-worst").sentence
 
 
 def test_a_figure_just_past_the_limit_is_shown_as_such(results):
@@ -74,7 +74,7 @@ def test_rounding_does_not_fail_a_gate(results):
 def test_unknown_names(text):
     with pytest.raises(UnknownName):
         gates_of([text])
-    with pytest.raises(UsageError, match="must be value, ci-lower or ci-upper, not 'ci-low'"):
+    with pytest.raises(UsageError, match="must be value, at-worst or at-best, not 'ci-low'"):
         gates_of([], on="ci-low")
 
 
@@ -122,7 +122,7 @@ def test_gates_by_operator_family_and_slice(cut):
     ]
     assert found[2].bound == cut.sets["domain"]["home"].worst.value == 0.5
     assert found[2].sentence == "Gate failed: worst on domain=home is 0.500; the lower limit is 0.6."
-    upper = one(cut, max_drop="keyboard/typist:0.2", on="ci-lower")
+    upper = one(cut, max_drop="keyboard/typist:0.2", on="at-worst")
     assert upper.bound == cut.sets["operator"]["keyboard/typist"].drop.high
 
 
@@ -177,9 +177,41 @@ def test_the_perfect_system_passes_what_a_worse_one_passes(fake_run, n, wrong):
 
     perfect, worse = made(0), made(wrong)
     limits = [i / 200 for i in range(100, 201)]
-    for on in ("ci-lower", "value", "ci-upper"):
+    for on in ("at-worst", "value", "at-best"):
         asked = [gate for limit in limits for gate in gates_of(
             {"worst": limit, "average": limit, "cvar": limit, "consistency": limit, "k/p:worst": limit},
             max_drop=1 - limit, max_flips=1 - limit, on=on)]  # fmt: skip
         for best, other in zip(check_gates(perfect, asked), check_gates(worse, asked), strict=True):
             assert best.passed or not other.passed, (best, other)
+
+
+def _of_slices(fake_run, wrong):
+    """Slices of 25 examples with three variants each; the first `wrong` answers of a slice are lost."""
+    rows = [
+        ("a", "a", [("k/p", d, "same", "b" if i * 3 + d < many else "a") for d in range(3)], {"s": name})
+        for name, many in wrong.items() for i in range(25)
+    ]  # fmt: skip
+    return measure_run(fake_run(rows), {"measure": {"sanity": False}})
+
+
+def test_a_wildcard_gate_is_one_family(fake_run):
+    """One slice of ten is beyond the limit by chance, or by far."""
+    healthy = {str(i): (2, 6, 3, 9, 4)[i % 5] for i in range(10)}
+    by_chance = check_gates(_of_slices(fake_run, healthy), gates_of(max_drop="s=*:0.1"))
+    assert {gate.status for gate in by_chance} == {"passed", "unclear"}
+    assert all(gate.passed for gate in by_chance)
+    unclear = next(gate for gate in by_chance if gate.status == "unclear")
+    assert "Among 10 sets that may be chance, so it passes" in unclear.sentence
+    (alone,) = check_gates(_of_slices(fake_run, healthy), gates_of(max_drop="s=3:0.1"))
+    assert (alone.passed, alone.status) == (False, "failed")
+    lost = check_gates(_of_slices(fake_run, healthy | {"7": 25}), gates_of(max_drop="s=*:0.1"))
+    assert [gate.name for gate in lost if not gate.passed] == ["s=7:drop"]
+    every = check_gates(_of_slices(fake_run, dict.fromkeys(healthy, 15)), gates_of(max_drop="s=*:0.1"))
+    assert not any(gate.passed for gate in every)
+
+
+@pytest.mark.parametrize(("old", "new"), [("ci-lower", "at-worst"), ("ci-upper", "at-best")])
+def test_the_old_names_of_the_ends_are_refused_with_the_new_ones(old, new):
+    with pytest.raises(UsageError, match=f"must be value, at-worst or at-best, not '{old}'"):
+        gates_of(max_drop=0.2, on=old)
+    assert gates_of(max_drop=0.2, on=new)[0].on == new

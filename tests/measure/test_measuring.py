@@ -316,7 +316,7 @@ def test_signature_changes_with_everything_that_decides(fake_run, random_run):
     every = [getattr(b, m).signature for b in blocks for m in ("clean", "average", "worst", "drop", "flips")]
     every += [cell.signature for cells in first.grid.values() for cell in cells.values()]
     assert len(set(every)) == len(every)
-    for part in ("measure=average:3", "score=accuracy:1", "set=all", "suite=s1", "level=0.95", "worst_of=3"):
+    for part in ("measure=average:4", "score=accuracy:1", "set=all", "suite=s1", "level=0.95", "worst_of=3"):
         assert part in first.average.signature.split("|")
 
 

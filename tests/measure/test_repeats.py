@@ -66,7 +66,7 @@ def test_repeats_are_their_definitions(fake_run, rows) -> None:
 
 def test_signatures_name_the_number_of_repeats(fake_run) -> None:
     found = measured(fake_run, [("x", "x", ["x", "y"], ["y"])] * 3)
-    assert found.flips.signature == "measure=repeats.flips:1|repeats=2|set=all"
+    assert found.flips.signature == "measure=repeats.flips:2|repeats=2|set=all"
 
 
 def test_without_any_answer_twice_nothing_is_known(fake_run) -> None:
@@ -81,9 +81,9 @@ def test_sentences_say_whether_it_is_beyond_chance(fake_run) -> None:
     wavers = measured(fake_run, [("x", "x", ["x", "y"], ["y", "y"])] * 60)
     (said,) = wavers.sentences(share)
     assert said.startswith("50.0% of answers change when the same text is asked again, 90.0% when it is varied")
-    assert said.endswith("beyond chance.")
+    assert said.endswith("beyond chance (p < 0.001).")
     alike = measured(fake_run, [("x", "x", ["x", "y"], ["y", "x"]), ("x", "x", ["x", "x"], ["x", "x"])] * 30)
-    assert alike.sentences(share)[0].endswith("which may be chance.")
+    assert alike.sentences(share)[0].endswith("which may be chance (p = 1.000).")
     steady = measured(fake_run, [("x", "x", ["x", "x"], ["y"])] * 3)
     assert steady.sentences(share) == ["The system gave the same answers when it ran again on the same texts."]
 

@@ -27,23 +27,35 @@ def made(results: Results, **figures) -> Results:
 @pytest.mark.parametrize(
     ("flips", "drop", "grades"),
     [
-        (share(0.01, 0.005, 0.015), share(0.0, -0.005, 0.005), ("minor", "minor")),
-        (share(0.05, 0.03, 0.07), share(0.0, -0.005, 0.005), ("moderate", "moderate")),
-        (share(0.2, 0.15, 0.25), share(0.0, -0.005, 0.005), ("serious", "serious")),
-        (share(0.01, 0.005, 0.015), share(0.2, 0.1, 0.3), ("serious", "serious")),  # the worse of both
-        (share(0.05, 0.01, 0.12), share(0.0, -0.005, 0.005), ("minor", "serious")),
-        (share(0.01, 0.0, 0.015, missing=9, bounds=(0.0, 0.2)), share(0.0, 0.0, 0.005), ("minor", "serious")),
-        (share(0.02, 0.02, 0.02), share(0.0, 0.0, 0.0), ("moderate", "moderate")),  # a limit belongs to the worse side
+        (share(0.01, 0.005, 0.015), share(0.0, -0.005, 0.005), ("minor",)),
+        (share(0.05, 0.03, 0.07), share(0.0, -0.005, 0.005), ("moderate",)),
+        (share(0.2, 0.15, 0.25), share(0.0, -0.005, 0.005), ("serious",)),
+        (share(0.01, 0.005, 0.015), share(0.2, 0.1, 0.3), ("serious",)),  # the worse of both
+        (share(0.08, 0.04, 0.12), share(0.0, -0.005, 0.005), ("moderate", "serious")),
+        (share(0.05, 0.0, 0.17), share(0.0, -0.005, 0.005), ("moderate", "serious")),
+        (share(0.025, 0.0, 0.06), share(0.0, -0.005, 0.005), ("moderate", "minor")),
+        (
+            share(0.01, 0.0, 0.015, missing=9, bounds=(0.0, 0.2)),
+            share(0.0, 0.0, 0.005),
+            ("minor", "moderate", "serious"),
+        ),
+        (share(0.02, 0.02, 0.02), share(0.0, 0.0, 0.0), ("moderate",)),  # a limit belongs to the worse side
     ],
 )
-def test_a_grade_is_that_of_both_ends(results, flips, drop, grades) -> None:
+def test_a_grade_is_that_of_the_estimates_and_names_what_is_near(results, flips, drop, grades) -> None:
     found = severity(made(results, flip_rate=flips, drop=drop))
-    assert (found.low, found.high) == grades
-    assert found.sure == (grades[0] == grades[1])
+    assert (found.grade, *found.not_excluded) == grades
     text = plain(verdict(made(results, flip_rate=flips, drop=drop)))
     assert text.startswith(str(found).capitalize())
-    assert ("too few examples to tell" in text) == (not found.sure)
+    assert ("not excluded" in text) == (len(grades) > 1)
+    assert ("more examples would settle it" in text) == (len(grades) == 2)
     assert {*grades} <= {*GRADES}
+
+
+def test_about_as_many_more_examples_settle_it(results) -> None:
+    """At 8%, two points below serious, with a standard error of four points: four times the examples halve that."""
+    found = severity(made(results, flip_rate=share(0.08, 0.0016, 0.1584), drop=share(0.0, 0.0, 0.0)))
+    assert found.more == pytest.approx(300, abs=10)
 
 
 def test_a_broken_set_up_has_no_grade_and_says_so_first(results) -> None:
@@ -56,16 +68,16 @@ def test_a_broken_set_up_has_no_grade_and_says_so_first(results) -> None:
 def test_scores_to_a_hundred_have_limits_to_a_hundred(results) -> None:
     drop = share(0.5, 0.4, 0.6)
     few = made(results, flip_rate=share(0.0, 0.0, 0.0), drop=drop)
-    assert severity(few).low == "serious"
-    assert severity(made(few, score="bleu", task="translate")).low == "minor"
+    assert severity(few).grade == "serious"
+    assert severity(made(few, score="bleu", task="translate")).grade == "minor"
 
 
 def test_where_answers_may_be_worded_otherwise_the_drop_decides(results) -> None:
     often = made(results, flip_rate=share(0.9, 0.85, 0.95), drop=share(0.0, 0.0, 0.001))
-    assert severity(often).high == "serious"
+    assert severity(often).grade == "serious"
     reworded = made(often, task="translate")
     assert by_drop(reworded)
-    assert severity(reworded).high == "minor"
+    assert severity(reworded).grade == "minor"
     assert not by_drop(made(reworded, compared={"equivalent": "lower"}))
 
 

@@ -105,7 +105,7 @@ WHOLE = {
     },
     "gate": {
         "fail_under": {"worst": 0.5, "keyboard/adjacent:worst": 0.4}, "max_drop": {"all": 0.1, "x=a b": 0.2},
-        "max_flips": {"all": 0.3}, "on": "ci-lower", "allow_missing": 0.1,
+        "max_flips": {"all": 0.3}, "on": "at-worst", "allow_missing": 0.1,
     },
     "engine": {"name": "ray", "workers": 2},
 }  # fmt: skip
@@ -245,7 +245,7 @@ def results(folder: str) -> Any:
 def test_a_function_with_every_option(place: Path) -> None:
     measured = ["--score", "macro_f1", "--score", "accuracy", "--level", "0.9", "--bootstrap", "200", "--worst-of", "1"]
     measured += ["--weigh", "variants", "--missing", "wrong", "--within", "0.3", "--cluster", "who", "--seed", "4"]
-    gates = ["--fail-under", "all:worst=0.0", "--max-drop", "who=m:1.0", "--max-flips", "1.0", "--gate-on", "ci-lower"]
+    gates = ["--fail-under", "all:worst=0.0", "--max-drop", "who=m:1.0", "--max-flips", "1.0", "--gate-on", "at-worst"]
     asked = ["--limit", "9", "--batch-size", "2", "--concurrency", "1", "--retries", "0", "--allow-missing", "0.5"]
     made_again(
         [*VARY, "--with", "prompt/format"],

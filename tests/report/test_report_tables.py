@@ -145,7 +145,7 @@ def test_a_comparison_in_words_and_numbers(comparison):
         "corrected together (holm).",
         "Better.",
         "B's average on all.",
-        "B's flips on operator=y.",
+        "Of 3 other differences, 1 is more than chance.",
         "Differences that may be chance are left out here: 1. Formats json and jsonl have them.",
         "",
         "set         measure      A      B                  B - A       p    n",

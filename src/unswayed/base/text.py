@@ -136,6 +136,11 @@ def bounds(estimate: Estimate) -> str:
     return f"{{{number(estimate.bounds[0])}, {number(estimate.bounds[1])}}}" if estimate.bounds else ""
 
 
+def p_value(p: float) -> str:
+    """`p = 0.012`, or `p < 0.001`."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 def counted(count: int, what: str) -> str:
     """`1 example`, `1,200 examples`."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -126,7 +126,7 @@ class Estimate(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `value` is None where nothing could be measured; a missing number is never zero. `bounds` are the least and the
     greatest that it would be with all outputs, whatever the missing ones are; None if none is missing. `over` is what
-    the interval generalises to.
+    the interval generalises to. `p` is the p-value that a difference, such as the drop, is zero.
     """
 
     value: float | None
@@ -137,6 +137,7 @@ class Estimate(msgspec.Struct, frozen=True, omit_defaults=True):
     signature: str
     bounds: tuple[float, float] | None = None
     over: str = "examples like these"
+    p: float | None = None
 
 
 class Maker(NamedTuple):

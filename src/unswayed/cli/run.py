@@ -68,7 +68,7 @@ def command(
       unswayed run suite/ --system model/ -o run/ --workers 4
       unswayed run suite/ --system http://127.0.0.1:8000/v1 --model NAME --prompt nli.txt -o run/ --concurrency 32
       unswayed run suite/ --system onnx:graph/ -o run/
-      unswayed run suite/ --system my_module:predict -o run/ --fail-under worst=0.60 --max-drop 0.10 --gate-on ci-lower
+      unswayed run suite/ --system my_module:predict -o run/ --fail-under worst=0.60 --max-drop 0.10 --gate-on at-worst
 
     `predict` takes a list of input mappings and returns a list of outputs. Each output is saved as it arrives. After
     Ctrl-C or a crash, rerun the command to resume. Before unswayed reuses stored outputs, it checks a few of them: if

@@ -28,11 +28,13 @@ from unswayed.stats import (
     Statistic,
     heavy_tails,
     mean_interval,
+    mean_p,
     pseudo_of,
+    sign_flip_interval,
     summed,
 )
 
-VERSION = 3  # of these definitions; part of every signature
+VERSION = 4  # of these definitions; part of every signature
 SCORE_MEASURES = ("clean", "average", "worst", "cvar", "drop")
 ANSWER_MEASURES = ("flips", "consistency", "noticed")
 MEASURES = SCORE_MEASURES + ANSWER_MEASURES
@@ -288,8 +290,8 @@ class GatheredMeasure:
             found = self._found_of(rows, counts.astype(np.float64))
         if found is None or not isfinite(found.value):
             return Estimate(None, None, None, 0, self.missing, self.signature, over=over)
-        low, high = found.interval(self.span, level, self.kind)
-        return Estimate(found.value, low, high, self.n, self.missing, self.signature, over=over)
+        low, high, p = found.interval(self.span, level, self.kind)
+        return Estimate(found.value, low, high, self.n, self.missing, self.signature, over=over, p=p)
 
     def _cluster_units(self) -> tuple[Ints, _Found]:
         """The numbers of the clusters, in ascending order, and what they give."""
@@ -326,7 +328,8 @@ def estimate_of(column: Observations, signature: str, level: float) -> Estimate:
     if not n:
         return Estimate(None, None, None, 0, missing, signature)
     found = _found(statistic, _columns(statistic, column.values), np.ones(n))
-    return Estimate(found.value, *found.interval(column.span, level, column.kind), n, missing, signature)
+    low, high, p = found.interval(column.span, level, column.kind)
+    return Estimate(found.value, low, high, n, missing, signature, p=p)
 
 
 def _columns(statistic: Statistic, values: Array) -> Array:
@@ -344,16 +347,28 @@ class _Found(NamedTuple):
     raised: float | None = None
     plain: bool = False
 
-    def interval(self, span: tuple[float, float], level: float, kind: MeanKind) -> tuple[float | None, float | None]:
-        """Of a biased statistic the interval reaches from below the value as it is to above the corrected ones."""
+    def interval(
+        self, span: tuple[float, float], level: float, kind: MeanKind
+    ) -> tuple[float | None, float | None, float | None]:
+        """The interval and, of a difference, its p-value. They agree: one excludes zero where the other is small.
+
+        Examples whose conditions may be exchanged are tested by sign flips. Pseudo-values may not, and of a biased
+        statistic the interval reaches from below the value as it is to above the corrected ones.
+        """
         numbers, value = self.numbers, self.value
-        low, high = mean_interval(numbers, span, level, kind, None if self.plain else heavy_tails(numbers))
+        most = None if self.plain else heavy_tails(numbers)
+        low, high = mean_interval(numbers, span, level, kind, most)
+        if self.plain:
+            return sign_flip_interval(numbers, (low, high), level) if kind == "difference" else (low, high, None)
         if low is None or high is None:
-            return low, high
+            return low, high, None
         corrected = numbers.value
-        low = min(value, low + min(0.0, value - corrected))
-        high = max(value, high + max(0.0, (self.raised or corrected) - corrected))
-        return max(low, span[0]), min(high, span[1])
+        low = max(span[0], min(value, low + min(0.0, value - corrected)))
+        high = min(span[1], max(value, high + max(0.0, (self.raised or corrected) - corrected)))
+        if kind != "difference":
+            return low, high, None
+        near = min(value, corrected) if value > 0 else max(value, corrected)
+        return low, high, mean_p(numbers, span, kind, most, near) if near * value > 0 else 1.0
 
 
 def _found(statistic: Statistic, rows: Array, counts: Array) -> _Found:

@@ -5,16 +5,20 @@ A gate names its set as people write it: an operator, a family or slice=value, w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
+from statistics import NormalDist
+from typing import Literal
 
 import msgspec
+import numpy as np
 
 from unswayed.base.errors import GateFailed, NothingEvaluated, UnknownName, UnswayedError, UsageError, option
 from unswayed.base.values import Estimate
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.precision import not_reached
 from unswayed.measure.questions import slice_key
-from unswayed.measure.results import Results
+from unswayed.measure.results import TO_100, Results
 from unswayed.run.plan import GateOn, GatePlan, Plan
 from unswayed.run.record import Run
 from unswayed.run.spending import money
@@ -29,8 +33,9 @@ _ROUNDING = 1e-12  # 0.9 - 0.8 is a hair more than 0.1
 class Gate(msgspec.Struct, frozen=True):
     """A limit on one measure of all variants, or of the sets that `set` names.
 
-    `on` says which figure is held against it: `ci-lower` takes the unfavourable end of the interval, the lower one of
-    scores and the upper one of drops and flips; `ci-upper` takes the favourable end.
+    `on` says which figure is held against it: `at-worst` takes the unfavourable end of the interval, the lower one of
+    scores and the upper one of drops and flips; `at-best` takes the favourable end. A gate with a * for several sets is
+    one family: a set fails it by its value only if more than chance puts it beyond the limit.
     """
 
     name: str
@@ -42,7 +47,8 @@ class Gate(msgspec.Struct, frozen=True):
 class GateResult(msgspec.Struct, frozen=True):
     """Whether a gate passed; `bound` is the figure that was held against `limit`.
 
-    `name` is the measure, after the set and a colon where it is not of all variants.
+    `name` is the measure, after the set and a colon where it is not of all variants. `status` is "unclear" for one of
+    several sets whose value is beyond the limit by no more than chance: it passes.
     """
 
     name: str
@@ -50,6 +56,7 @@ class GateResult(msgspec.Struct, frozen=True):
     limit: float
     passed: bool
     sentence: str
+    status: Literal["passed", "failed", "unclear"] = "passed"
 
 
 def gates_of(plan: GatePlan) -> list[Gate]:
@@ -88,36 +95,88 @@ def check_gates(
     known = results.sets if known is None else known
     checked = []
     for gate in gates:
-        for set_ in sets_named(gate.set, known):
+        low_is_bad, sign = gate.name in AT_LEAST, 1 if gate.name in AT_LEAST else -1
+        end = {"value": "value", "at-worst": "low", "at-best": "high"}[gate.on]
+        if not low_is_bad and end != "value":
+            end = "low" if end == "high" else "high"
+        sets, found = sets_named(gate.set, known), []
+        for set_ in sets:
             block = results.whole if set_ == ALL else results.sets.get(set_[0], {}).get(set_[1])
             estimate: Estimate | None = getattr(block, gate.name, None)
             if bounds and estimate is not None and estimate.bounds is not None:
-                worst = estimate.bounds[0 if gate.name in AT_LEAST else 1]
+                worst = estimate.bounds[0 if low_is_bad else 1]
                 estimate = msgspec.structs.replace(estimate, value=worst)
-            low_is_bad = gate.name in AT_LEAST
+            found.append(estimate)
+        # of several sets, those that more than chance puts beyond the limit; of one, its value is enough
+        shown = [True] * len(sets)
+        if len(sets) > 1:
+            slices = not {kind for kind, _ in sets} & {"operator", "family"}
+            whole, top = (
+                getattr(results.whole, gate.name) if slices else None,
+                100.0 if results.score in TO_100 else 1.0,
+            )
+            shown = _beyond(found, gate.limit, sign, results.level, whole, top)
+        for set_, estimate, sure in zip(sets, found, shown, strict=True):
             name, what = gate.name, gate.name
             if set_ != ALL:
                 name, what = f"{spelled(set_)}:{gate.name}", f"{gate.name} on {spelled(set_)}"
-            end = {"value": "value", "ci-lower": "low", "ci-upper": "high"}[gate.on]
-            if not low_is_bad and end != "value":
-                end = "low" if end == "high" else "high"
             bound: float | None = getattr(estimate, end) if estimate is not None else None
+            status: Literal["passed", "failed", "unclear"] = "failed"
             if results.sanity:
-                bound, passed = None, False
+                bound = None
                 sentence = f"{name}: the set-up looks broken, so the limit of {gate.limit:g} does not hold."
             elif bound is None:
-                passed, sentence = False, f"{what}: nothing was measured, so the limit of {gate.limit:g} does not hold."
+                sentence = f"{what}: nothing was measured, so the limit of {gate.limit:g} does not hold."
             else:
-                passed = (bound - gate.limit if low_is_bad else gate.limit - bound) >= -_ROUNDING
+                within = sign * (bound - gate.limit) >= -_ROUNDING
+                status = "passed" if within else "failed" if sure or gate.on == "at-worst" else "unclear"
                 which = "" if end == "value" else f" at the {'lower' if end == 'low' else 'upper'} end of its interval"
                 limit = f"the {'lower' if low_is_bad else 'upper'} limit is {gate.limit:g}"
                 # three decimals, or as many as it takes to tell the figure from the limit
                 texts = (f"{bound:.{digits}f}" for digits in range(3, 13))
                 exact = bound == gate.limit
                 figure = next((text for text in texts if exact or float(text) != gate.limit), repr(bound))
-                sentence = f"Gate {'passed' if passed else 'failed'}: {what} is {figure}{which}; {limit}."
-            checked.append(GateResult(name, bound, gate.limit, passed, sentence))
+                why = f". Among {len(sets)} sets that may be chance, so it passes" if status == "unclear" else ""
+                sentence = f"Gate {status}: {what} is {figure}{which}; {limit}{why}."
+            checked.append(GateResult(name, bound, gate.limit, status != "failed", sentence, status))
     return checked
+
+
+def _beyond(
+    found: Sequence[Estimate | None], limit: float, sign: int, level: float, whole: Estimate | None, top: float
+) -> list[bool]:
+    """Which of several sets are beyond a limit by more than chance; `sign` is 1 where low is bad.
+
+    A set is if it is above the rest of the sets, by a test that is corrected for their number (Bonferroni). If the sets
+    are beyond the limit on average, a set also is if its estimate stays there when drawn towards that average
+    (empirical Bayes). Both take the variance of an example from all sets: `whole` is the estimate of slices together,
+    and without it the sets' own are averaged. The test allows for the skewness of rare errors (Cornish and Fisher).
+    `top` is the best score.
+    """
+    known = [i for i, one in enumerate(found) if one is not None and one.low is not None and one.high is not None]
+    sure, normal = [False] * len(found), NormalDist()
+    if not known:
+        return sure
+    pooled = [whole] if whole is not None and whole.low is not None else [found[i] for i in known]
+    z = 2 * normal.inv_cdf((1 + level) / 2)
+    widths = [(one.n, (one.high or 0.0) - (one.low or 0.0)) for one in pooled if one is not None]
+    variance = sum(n * (width / z) ** 2 for n, width in widths) / len(widths)
+    # seen so that high is bad
+    value = np.array([-sign * (getattr(found[i], "value", None) or 0.0) for i in known])
+    n = np.array([getattr(found[i], "n", 1) for i in known], dtype=np.float64)
+    middle, error = float(n @ value) / float(n.sum()), np.sqrt(variance / n)
+    apart = max(0.0, float(((value - middle) ** 2).sum()) / max(len(known) - 1, 1) - float((error**2).mean()))
+    shrunk = middle + apart / (apart + error**2 + 1e-12) * (value - middle)
+    others = np.maximum(n.sum() - n, 1)
+    rest = (float(n @ value) - n * value) / others
+    # how much one error moves an example's number, at most by the whole scale
+    unit = min(top, variance / max(abs(middle + (top if sign > 0 else 0.0)), 1e-12))
+    corrected = normal.inv_cdf(1 - (1 - level) / len(known))
+    skewed = corrected + (corrected**2 - 1) / 6 * unit / sqrt(max(variance, 1e-12)) / np.sqrt(n)
+    above = value - rest > skewed * np.sqrt(variance * (1 / n + 1 / others))
+    for place, i in enumerate(known):
+        sure[i] = bool(above[place] or min(middle, shrunk[place]) > -sign * limit)
+    return sure
 
 
 class Verdict(msgspec.Struct, frozen=True):

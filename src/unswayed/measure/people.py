@@ -17,7 +17,7 @@ from unswayed.measure.spill import Kept, Spill, Tally
 from unswayed.measure.table_reader import PersonOf
 from unswayed.run.block import AS_IT_WAS, Kind
 from unswayed.score import Scorer
-from unswayed.stats import Array, Ints, Numbers, mean_interval, numbers_of, t_quantile
+from unswayed.stats import Array, Ints, Numbers, mean_interval, numbers_of, sign_flip_interval, t_quantile
 
 THESE, LIKE_THESE = "these people", "people like these"
 
@@ -279,8 +279,10 @@ class ByExample:
             units = numbers_of(means, clusters=clusters)
             rest, many = units.total - units.value * units.weight, units.units
             varies = float(rest @ rest) / max(units.units - 1, 1) / float(units.weight.mean()) ** 2
-        low, high = mean_interval(units, span, asked.level, "share" if span[0] >= 0 else "difference")
-        these = Estimate(mean, low, high, examples, 0, asked.sign(measure, asked.name), over=asked.over)
+        low, high, p = *mean_interval(units, span, asked.level, "share" if span[0] >= 0 else "difference"), None
+        if span[0] < 0:
+            low, high, p = sign_flip_interval(units, (low, high), asked.level)
+        these = Estimate(mean, low, high, examples, 0, asked.sign(measure, asked.name), over=asked.over, p=p)
         between = float(counts @ (rows[:, 0] - mean) ** 2) / (examples - 1)
         sources = Sources(between, None, None, None)
         if freedom := variants - examples:

@@ -14,11 +14,12 @@ import msgspec
 import numpy as np
 
 from unswayed.base.errors import option
+from unswayed.base.text import p_value
 from unswayed.base.values import Estimate, Output
 from unswayed.measure.run_table import Bools, Part, RunTable
 from unswayed.run.block import AS_IT_WAS, Answered
 from unswayed.score import Scorer
-from unswayed.stats import Array, Ints, mean_interval, numbers_of
+from unswayed.stats import Array, Ints, mean_interval, numbers_of, sign_flip_interval
 
 
 class Repeats(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +69,8 @@ class Repeats(msgspec.Struct, frozen=True, kw_only=True):
             return [f"{said}."]
         points = f"{100 * flips.value:.1f} points [{100 * flips.low:.1f}, {100 * flips.high:.1f}]"
         beyond = "which may be chance" if flips.low <= 0 <= flips.high else "beyond chance"
-        return [f"{said}, {varied.value:.1%} when it is varied: {points} {beyond}."]
+        chance = "" if flips.p is None else f" ({p_value(flips.p)})"
+        return [f"{said}, {varied.value:.1%} when it is varied: {points} {beyond}{chance}."]
 
 
 class Wavering(msgspec.Struct, frozen=True, kw_only=True):
@@ -205,12 +207,15 @@ def measure_repeats(
     kept_varied = _none_changed(made, changed[both], size)
 
     def estimate(name: str, values: Array, span: tuple[float, float], inside: Bools) -> Estimate:
-        signature = f"measure=repeats.{name}:1|repeats={again.repeats}|{signed.partition('|')[2]}"
+        signature = f"measure=repeats.{name}:2|repeats={again.repeats}|{signed.partition('|')[2]}"
         if not len(values):
             return Estimate(None, None, None, 0, 0, signature)
         numbers = numbers_of(values, clusters=None if clusters is None else clusters[inside])
         low, high = mean_interval(numbers, span, level, "share" if span[0] == 0 else "difference")
-        return Estimate(float(values.mean()), low, high, len(values), 0, signature)
+        p = None
+        if span[0] < 0:
+            low, high, p = sign_flip_interval(numbers, (low, high), level)
+        return Estimate(float(values.mean()), low, high, len(values), 0, signature, p=p)
 
     answered = again.compared > 0
     asked = again.changed[answered] / again.compared[answered]

@@ -114,6 +114,7 @@ MEASURES = (
     "noticed",
     "altered",
 )
+TO_100 = ("bleu", "chrf", "sentence_bleu")  # scores whose greatest value is 100
 _BY_ANSWER = ("flips", "consistency", "change", "gained", "noticed", "altered")  # they need no score
 
 
@@ -285,8 +286,17 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return f"worst of {self.worst_of}" if measure == "worst" and self.worst_of > 1 else measure
 
     @property
+    def level(self) -> float:
+        """The level of the intervals, which every signature states."""
+        stated = self.flip_rate.signature.partition("|level=")[2].partition("|")[0]
+        return float(stated) if stated else 0.95
+
+    @property
     def severity(self) -> str | None:
-        """`minor`, `moderate` or `serious`; `minor to serious` if there are too few examples; None if broken."""
+        """`minor`, `moderate` or `serious`, and what is not excluded: `moderate; serious is not excluded`.
+
+        None if the set-up is broken.
+        """
         from unswayed.measure.sentences import severity
 
         found = severity(self)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup, escape
 
-from unswayed.base.text import LABEL, interval, number, outside, percent, subject, typeset
+from unswayed.base.text import LABEL, interval, number, outside, p_value, percent, subject, typeset
 from unswayed.base.values import Estimate, Json
-from unswayed.measure.results import Block, Results
+from unswayed.measure.results import TO_100, Block, Results
 
 if TYPE_CHECKING:
     from unswayed.measure.gates import GateResult
@@ -18,48 +19,65 @@ GRADES = ("minor", "moderate", "serious")
 FLIPS = (0.02, 0.10)  # from here on moderate, and serious: shares of answers that change
 DROP = (0.01, 0.05)  # the same for the drop, in parts of the greatest score
 REWORDED = ("translate",)  # tasks whose answers may change in wording alone: the drop decides
-_TO_100 = ("bleu", "chrf", "sentence_bleu")
 
 
 class Severity(NamedTuple):
-    """The grades at both ends of the intervals; they differ if there are too few examples to tell."""
+    """The grade at the estimates, the others that are not excluded, and how many more examples would exclude them."""
 
-    low: str
-    high: str
-    beyond_chance: bool = False  # against the system's own disagreement
+    grade: str
+    not_excluded: tuple[str, ...] = ()
+    more: int | None = None
+    beyond_chance: bool = False  # it was shown that the changes go beyond the system's own
 
     def __str__(self) -> str:
-        said = self.low if self.low == self.high else f"{self.low} to {self.high}"
-        return f"{said} beyond chance" if self.beyond_chance else said
-
-    @property
-    def sure(self) -> bool:
-        return self.low == self.high
+        said = f"{self.grade} beyond chance" if self.beyond_chance else self.grade
+        verb = "is" if len(self.not_excluded) == 1 else "are"
+        return f"{said}; {' and '.join(self.not_excluded)} {verb} not excluded" if self.not_excluded else said
 
 
 def severity(results: Results) -> Severity | None:
-    """The grade of a run, or None if the set-up is broken or nothing could be compared."""
+    """The grade of a run, or None if the set-up is broken or nothing could be compared.
+
+    Another grade is not excluded if it begins within one standard error of an estimate.
+    """
     repeats, wavering = results.repeats, results.wavering
     flips, drop, own = results.flip_rate, results.drop, False
     if repeats is not None and not repeats.steady and repeats.flips.value is not None:
         flips, drop, own = repeats.flips, repeats.drop or drop, True
     elif wavering is not None and wavering.changed and wavering.flips.value is not None:
         flips, own = wavering.flips, True
-    top = 100.0 if results.score in _TO_100 else 1.0
+    top = 100.0 if results.score in TO_100 else 1.0
     held = [(drop, tuple(top * limit for limit in DROP))] + ([] if by_drop(results) else [(flips, FLIPS)])
     known = [(estimate, limits) for estimate, limits in held if estimate.value is not None]
     if results.sanity or not known:
         return None
-    grades = []
-    for end, outermost in ((0, min), (1, max)):
-        reached = []
-        # the end of what is known: of the interval, and of the bounds where outputs are missing
-        for e, limits in known:
-            ends = (e.value, (e.low, e.high)[end], (e.bounds or (None, None))[end])
-            furthest = outermost(x for x in ends if x is not None)
-            reached.append(sum(furthest >= limit for limit in limits))
-        grades.append(max(reached))
-    return Severity(GRADES[grades[0]], GRADES[grades[1]], own)
+    one = NormalDist().inv_cdf((1 + results.level) / 2)  # standard errors that an interval is wide, on each side
+    lowest, middle, highest, more = 0, 0, 0, 0.0
+    for e, limits in known:
+        value = e.value or 0.0
+        ends = [value if end is None else value + (end - value) / one for end in (e.low, e.high)]
+        # where outputs are missing, also the bounds of what is known
+        ends = [min([ends[0], *(e.bounds or ())]), max([ends[1], *(e.bounds or ())])]
+        at = [sum(figure >= limit for limit in limits) for figure in (ends[0], value, ends[1])]
+        lowest, middle, highest = (max(pair) for pair in zip((lowest, middle, highest), at, strict=True))
+        for limit in limits:
+            if ends[0] < limit <= ends[1] and not e.bounds:
+                far = max(abs(limit - value), 1e-9)
+                more = max(more, e.n * ((((ends[1] if limit > value else ends[0]) - value) / far) ** 2 - 1))
+    others = tuple(GRADES[at] for at in range(lowest, highest + 1) if at != middle)
+    shown = own and flips.low is not None and flips.low > 0
+    return Severity(GRADES[middle], others, _rounded(more) if others else None, shown)
+
+
+_MANY = 1_000_000  # examples beyond which no number is given
+
+
+def _rounded(more: float) -> int | None:
+    """To two digits, upwards; None for so many that no one would add them."""
+    if not 0 < more < _MANY:
+        return None
+    step: int = 10 ** max(0, len(str(int(more))) - 2)
+    return int(-(-more // step)) * step
 
 
 def by_drop(results: Results) -> bool:
@@ -120,9 +138,9 @@ def _graded(results: Results, sentences: Sequence[Markup | None]) -> Markup:
     grade = severity(results)
     if grade is None:
         return said
-    few = "" if grade.sure else " (too few examples to tell)"
-    name = str(grade)
-    return Markup('<strong class="{}">{}</strong>{}: {}').format(grade.high, name[:1].upper() + name[1:], few, said)
+    name, settle = str(grade), f" (about {grade.more:,} more examples would settle it)" if grade.more else ""
+    name = name[:1].upper() + name[1:]
+    return Markup('<strong class="{}">{}</strong>{}: {}').format(grade.grade, name, settle, said)
 
 
 def plain(sentences: Sequence[Markup]) -> str:
@@ -209,11 +227,17 @@ def _ways(results: Results) -> str:
 
 
 def _chance(drop: Estimate) -> Markup | None:
-    if drop.value is None or (drop.low is not None and drop.high is not None and not drop.low <= 0 <= drop.high):
+    """Whether the drop is more than chance, with the p-value of its test."""
+    if drop.value is None:
         return None
     if drop.low is None or drop.high is None:
         return Markup("There is no interval for that difference, so it may be chance.")
-    return Markup("The drop's interval, {}, includes zero: the difference may be chance.").format(interval(drop))
+    p = "" if drop.p is None else f" ({p_value(drop.p)})"
+    if drop.low <= 0 <= drop.high:
+        return Markup("The drop's interval, {}, includes zero: the difference may be chance{}.").format(
+            interval(drop), p
+        )
+    return Markup("The drop, {}, is more than chance{}.").format(interval(drop), p) if p else None
 
 
 def _flips(results: Results) -> Markup | None:

@@ -58,7 +58,8 @@ def bounded(found: Estimate, filled: Iterable[Estimate], widen: bool) -> Estimat
         return msgspec.structs.replace(found, bounds=bounds)
     lows = [e.low for e in (found, *filled) if e.low is not None]
     highs = [e.high for e in (found, *filled) if e.high is not None]
-    return msgspec.structs.replace(found, bounds=bounds, low=min(lows, default=None), high=max(highs, default=None))
+    low, high = min(lows, default=None), max(highs, default=None)
+    return msgspec.structs.replace(found, bounds=bounds, low=low, high=high, p=None)  # that p is of what is known
 
 
 class Missingness:

@@ -36,7 +36,7 @@ from unswayed.base.options import (
 from unswayed.base.values import Json
 from unswayed.storage.untrusted_files import read_bounded
 
-GateOn = Literal["value", "ci-lower", "ci-upper"]
+GateOn = Literal["value", "at-worst", "at-best"]
 Missing = Literal["leave", "wrong", "bounds"]
 Weigh = Literal["examples", "variants"]
 Correction = Literal["max-t", "holm", "bonferroni", "none"]
@@ -61,8 +61,8 @@ NATURE = (
 _SCORE_LIMIT = "[SET:]MEASURE=LIMIT, such as worst=0.60 or keyboard/adjacent:worst=0.60"
 _SET_LIMIT = "[SET:]LIMIT, such as 0.1 or keyboard/adjacent:0.1"
 _MARGIN = "[SET:]MEASURE:MARGIN, such as worst:0.02 or keyboard/adjacent:worst:0.02"
-_GATE_ON = "Compare the value, or the worse (ci-lower) or better (ci-upper) end of its interval, with the limit."
-_NOT_WORSE = "Fail unless not worse is shown (ci-lower), if the value is worse, or only if worse is shown (ci-upper)."
+_GATE_ON = "Compare the value, or the worse (at-worst) or better (at-best) end of its interval, with the limit."
+_NOT_WORSE = "Fail unless not worse is shown (at-worst), if the value is worse, or only if worse is shown (at-best)."
 _MAY_FAIL = doc("Share of items that may fail.", shown="0")
 
 
@@ -241,7 +241,7 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class GatePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the result must hold. A SET is an operator, a family or slice=value; a * in it stands for anything.
 
-    Example: `GatePlan(fail_under={"worst": 0.6, "keyboard/adjacent:worst": 0.5}, on="ci-lower")`.
+    Example: `GatePlan(fail_under={"worst": 0.6, "keyboard/adjacent:worst": 0.5}, on="at-worst")`.
     """
 
     fail_under: Annotated[
@@ -279,7 +279,7 @@ class ComparePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         doc("Fail if RUN may be worse by more than MARGIN. SET is as in run --fail-under. Repeatable.",
             metavar="[SET:]MEASURE:MARGIN", pairs=":=", expects=_MARGIN),
     ] = {}  # fmt: skip
-    on: Annotated[GateOn, doc(_NOT_WORSE, "--gate-on")] = "ci-lower"
+    on: Annotated[GateOn, doc(_NOT_WORSE, "--gate-on")] = "at-worst"
     allow_missing: Annotated[Share, _MAY_FAIL] = 0.0
 
 

@@ -11,7 +11,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "stats.intervals": (
             "Question Resampling certain_interval digest estimates interval mean_of over_trainings sign"
         ),
-        "stats.means": "Numbers heavy_tails mean_interval numbers_of pseudo_of summed",
+        "stats.means": "Numbers heavy_tails mean_interval mean_p numbers_of pseudo_of summed",
         "stats.prediction": "LabelPlan PredictionPowered labels_worth_asking prediction_powered",
         "stats.resample": (
             "Array Ints Mean MeanKind Observations Paired Ratio Sample Statistic bootstrap count_rows merge_rows ratio "
@@ -20,5 +20,6 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "stats.significance": (
             "CORRECTIONS binomial_tail bonferroni clopper_pearson correct holm mcnemar share_of t_p_value t_quantile"
         ),
+        "stats.sign_flip": "sign_flip_interval sign_flip_p",
     },
 )

@@ -10,7 +10,7 @@ from unswayed.stats.intervals import (
     over_trainings,
     sign,
 )
-from unswayed.stats.means import Numbers, heavy_tails, mean_interval, numbers_of, pseudo_of, summed
+from unswayed.stats.means import Numbers, heavy_tails, mean_interval, mean_p, numbers_of, pseudo_of, summed
 from unswayed.stats.prediction import LabelPlan, PredictionPowered, labels_worth_asking, prediction_powered
 from unswayed.stats.resample import (
     Array,
@@ -29,6 +29,7 @@ from unswayed.stats.resample import (
     sample_of,
     swap,
 )
+from unswayed.stats.sign_flip import sign_flip_interval, sign_flip_p
 from unswayed.stats.significance import (
     CORRECTIONS,
     binomial_tail,
@@ -75,6 +76,7 @@ __all__ = [
     "mcnemar",
     "mean_interval",
     "mean_of",
+    "mean_p",
     "merge_rows",
     "numbers_of",
     "over_trainings",
@@ -84,6 +86,8 @@ __all__ = [
     "sample_of",
     "share_of",
     "sign",
+    "sign_flip_interval",
+    "sign_flip_p",
     "summed",
     "swap",
     "t_p_value",

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from unswayed.stats.resample import Array, Ints
+from unswayed.stats.sign_flip import sign_flip_p
 from unswayed.stats.significance import t_p_value
 
 _BLOCK = 2048  # rows that are summed together, in however many parts they come, so that sums have the same bits
@@ -163,9 +164,9 @@ def compare_paired_sets(total: Array, weight: Array, half: float, level: float, 
     floor = np.diag((half / np.maximum(units, 1)) ** 2)
     contrast = np.full((width, width), -1 / max(width - 1, 1))
     np.fill_diagonal(contrast, 1.0)
-    difference = contrast @ value
-    spread = np.sqrt(np.diag(contrast @ (covariance + floor) @ contrast.T))
-    single = [_t_test_p(d, s, df) for d, s, df in zip(difference, spread, units - 1, strict=True)]
+    difference, apart = contrast @ value, value - float(sums @ value) / max(float(sums.sum()), _NO_WIDTH)
+    # what each unit gives to the difference of a set from the rest: with another sign as likely, if all sets are alike
+    single = [sign_flip_p(moves @ row + weight @ (row * apart / np.maximum(sums, _NO_WIDTH))) for row in contrast]
     correlations = []
     for varies in (contrast @ covariance @ contrast.T, covariance):
         deviation = np.sqrt(np.maximum(np.diag(varies), 0.0))

@@ -24,7 +24,7 @@ Ints = npt.NDArray[np.int64]
 MeanKind = Literal[
     "share",  # the mean of numbers that may lie anywhere in their span
     "difference",  # the mean of differences, most of which are zero
-    "contrast",  # the mean of differences that is tested against zero: unseen numbers matter less than for a difference
+    "contrast",  # the same where an unseen number lies halfway to the end of the span, as pseudo-values do
 ]
 Counts = npt.NDArray[np.uint8]
 _SOON = 256  # rows in which most columns show all of their values

@@ -110,18 +110,35 @@ def test_a_clear_difference_and_one_that_may_be_chance(fake_run):
 
     clear = compare(run(100), run(130))
     assert found(clear, "worst").sentence == (
-        "Worst rises by 15.0 points [8.3, 21.3], from 0.500 to 0.650 (p < 0.001)."
+        "Worst rises by 15.0 points [9.1, 22.5], from 0.500 to 0.650 (p < 0.001)."
     )
     assert found(clear, "worst").sentence in clear.changes
     assert clear.changes[0] == found(clear, "average").sentence
     lower = found(compare(run(130), run(100)), "worst")
-    assert lower.sentence == "Worst falls by 15.0 points [8.3, 21.3], from 0.650 to 0.500 (p < 0.001)."
+    assert lower.sentence == "Worst falls by 15.0 points [9.1, 22.5], from 0.650 to 0.500 (p < 0.001)."
     chance = found(compare(run(100), run(101)), "average")
-    assert chance.sentence.startswith("Average rises by 0.5 points [-0.9, 1.9], from 0.500 to 0.505, but that may be")
+    assert chance.sentence.startswith("Average rises by 0.5 points [-1.2, 2.8], from 0.500 to 0.505, but that may be")
     same = compare(run(100), run(100))
     assert {d.p for d in same.differences} == {1.0}
     assert not same.changes
-    assert found(same, "clean").sentence.startswith("Clean stays at 0.500; it may differ by ")
+    assert found(same, "clean").sentence == "Clean stays at 0.500."
+    assert same.identical
+    assert same.sentences[1:] == ["Identical: A and B gave the same answers."]
+    other = compare(
+        run(100),
+        fake_run([("x", "x" if i < 100 else "z", [("p", 0, "same", "x" if i < 100 else "z")]) for i in range(200)]),
+    )
+    assert not other.identical  # as good, but wrong in another way
+
+
+def test_a_run_that_is_lower_everywhere_is_not_called_more_fragile(fake_run):
+    def run(right):
+        outputs = ["x" if i < right else "y" for i in range(200)]
+        return fake_run([("x", o, [("p", 0, "same", o)]) for o in outputs])
+
+    compared = compare(run(180), run(120))
+    assert compared.outcome().startswith("Worse, lower everywhere, not shown to be more fragile: of the answers")
+    assert len(compared.sentences) == 4  # what is compared, and three that say how
 
 
 def test_swapping_the_runs_swaps_the_sign(random_run):
@@ -204,7 +221,9 @@ def test_the_primary_measure_is_tested_by_itself(fake_run):
     assert compared.primary == "average"
     assert average.primary
     assert average.p == average.p_corrected
-    assert (average.low, average.high) == tuple(mean_interval(np.repeat([0, -0.1], [51, 9]), (-1, 1), 0.95, "contrast"))
+    assert (average.low, average.high) == pytest.approx(
+        (mean_interval(np.repeat([0, -0.1], [51, 9]), (-1, 1), 0.95, "difference")[0], 0.0), abs=0.01
+    )
     third = found(compared, "average", "operator=k/3")
     assert third.p < third.p_corrected
     assert third.low < mean_interval(np.repeat([0, -1], [51, 9]), (-1, 1), 0.95, "difference")[0]

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
-from statistics import NormalDist
 
 import msgspec
 import numpy as np
@@ -20,17 +19,25 @@ from unswayed.measure.run_table import Bools, Part, RunTable
 from unswayed.measure.set_scores import ClassSums, Layout, SetScore, class_sums
 from unswayed.measure.spill import Spill, Tally
 from unswayed.score import Scorer
-from unswayed.stats import Array, Ints, Mean, MeanKind, Numbers, Observations, Ratio, mean_interval, numbers_of
+from unswayed.stats import (
+    Array,
+    Ints,
+    Mean,
+    MeanKind,
+    Numbers,
+    Observations,
+    Ratio,
+    mean_interval,
+    mean_p,
+    numbers_of,
+    sign_flip_p,
+)
 from unswayed.stats.multiple_comparisons import JointMeans
+from unswayed.stats.sign_flip import agreeing
 
 Ends = tuple[float | None, float | None]
-_NORMAL = NormalDist()
-_NEAREST = 1e-3  # standard errors, where p is 1 as far as anyone can tell
-_FURTHEST = 8.0  # standard errors; a p-value below 1e-15 is as good as any
 _BLOCK = 1024  # examples whose rows are summed together
 _CELLS = 1 << 22  # numbers held at once while examples are left out one by one
-_CLOSE = 1e-8
-_AT_ENDS = 128  # numbers at either end that are kept as they are
 
 
 class Contrast:
@@ -42,9 +49,11 @@ class Contrast:
 
     def __init__(self, measure: str, set_: Named, column: Observations, spill: Spill, clustered: bool) -> None:
         self.measure, self.set = measure, set_
+        self._ends = column.span
         self.span = column.span[0] - column.span[1], column.span[1] - column.span[0]
-        # For a margin the unseen matters: one example far off. That of a drop lies halfway to the end of the span.
-        self.to_margin: MeanKind = "contrast" if column.kind == "difference" else "difference"
+        # The unseen matters: one example far off. That of a drop lies halfway to the end of the span.
+        linear = isinstance(column.statistic, (Mean, Ratio)) and column.kind != "difference"
+        self.kind: MeanKind = "difference" if linear else "contrast"
         self.missing = self.n = 0
         self._statistic, self._mean = column.statistic, isinstance(column.statistic, (Mean, Ratio))
         statistic = column.statistic
@@ -116,21 +125,7 @@ class Contrast:
             return numbers_of(given / np.maximum(weights, 1), counts * weights, rows[:, 0].astype(np.int64))
         if isinstance(self._statistic, Ratio):
             return Numbers(given, weights, counts.astype(np.float64))
-        many: Array = counts.astype(np.float64)
-        if len(given) > 4 * _AT_ENDS:
-            # those between the ends become three, with the same mean and variance: an interval depends on no more
-            order = np.argsort(given, kind="stable")
-            middle, ends = order[_AT_ENDS:-_AT_ENDS], np.append(order[:_AT_ENDS], order[-_AT_ENDS:])
-            n, low, high = float(many[middle].sum()), float(given[middle[0]]), float(given[middle[-1]])
-            mean = min(max(float(many[middle] @ given[middle]) / n, low), high)
-            squares = float(many[middle] @ (given[middle] - mean) ** 2)
-            room = (high - mean) * (mean - low)
-            apart = min(squares / room, n) if room > 0 else 0.0  # how many of them go to the two ends of the middle
-            share = (mean - low) / (high - low) if high > low else 0.5
-            three = [apart * (1 - share), n - apart, apart * share]
-            given, many = np.append(given[ends], [low, mean, high]), np.append(many[ends], three)
-            given, many = given[many > 0], many[many > 0]
-        return Numbers(given, np.ones(len(given)), many)
+        return Numbers(given, np.ones(len(given)), counts.astype(np.float64))
 
     @cached_property
     def values(self) -> tuple[float | None, float | None]:
@@ -149,42 +144,34 @@ class Contrast:
         a, b = self.values
         return None if a is None or b is None else b - a
 
-    def interval(self, level: float, kind: MeanKind = "contrast") -> Ends:
-        if self.difference is None:
+    @property
+    def exchangeable(self) -> bool:
+        """May the two runs be exchanged in an example, if they are alike? Not in pseudo-values of a set's score."""
+        return self._mean
+
+    def interval(self, level: float) -> Ends:
+        """It excludes zero exactly where the test rejects at this level."""
+        if self.difference is None or self.p is None:
             return None, None
-        low, high = mean_interval(self.numbers, self.span, level, kind)
+        low, high = mean_interval(self.numbers, self.span, level, self.kind)
+        before = self.values[0]
+        if before is not None and low is not None and high is not None:  # B can be no further off than its own span
+            low, high = max(low, self._ends[0] - before), min(high, self._ends[1] - before)
+        if self.exchangeable:
+            return agreeing((low, high), self.difference, self.p, level)
         value = self.difference
         return (None if low is None else min(low, value)), (None if high is None else max(high, value))
 
     @cached_property
     def p(self) -> float | None:
-        """The p-value that goes with the interval: 1 - the highest level at which it excludes zero."""
+        """That of the sign-flip test; of a set's score, 1 - the highest level at which the interval excludes zero."""
         difference = self.difference
         if difference is None:
             return None
-        if difference == 0:
-            return 1.0
-
-        def left(z: float) -> float:
-            """How far the end of the interval that is nearer to zero still is from it, at a level of z."""
-            low, high = self.interval(2 * _NORMAL.cdf(z) - 1)
-            end = low if difference > 0 else high
-            return -1.0 if end is None else end if difference > 0 else -end
-
-        # the z at which that end reaches zero, by the secant rule
-        inside, outside, last, z = _NEAREST, _FURTHEST, 0.0, 1.96
-        above = abs(difference)  # the end at no level at all
-        if left(inside) <= 0:
-            return 1.0
-        for _ in range(100):
-            at = left(z)
-            inside, outside = (z, outside) if at > 0 else (inside, z)
-            guess = z - at * (z - last) / (at - above) if at != above else outside
-            last, above = z, at
-            z = guess if inside < guess < outside else (inside + outside) / 2
-            if abs(z - last) < _CLOSE:
-                break
-        return 2 * _NORMAL.cdf(-z)
+        if self.exchangeable:
+            return sign_flip_p(self.numbers.total, self.numbers.counts)
+        same = difference * self.numbers.value > 0
+        return mean_p(self.numbers, self.span, self.kind) if same else 1.0
 
 
 Place = tuple[str, Named]  # a measure and a set

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from unswayed.base.errors import GateFailed, NothingEvaluated, UnknownName, UnswayedError, UsageError, option
-from unswayed.base.text import data_frame, figure, label, number, subject
+from unswayed.base.text import data_frame, figure, label, number, p_value, subject
 from unswayed.base.values import Estimate
 from unswayed.measure.comparison.contrasts import AnswerCounts, Contrast, GatheredContrasts
 from unswayed.measure.definitions import MEASURES
@@ -24,6 +24,7 @@ from unswayed.measure.results import Cells, Tabular, load_from, save_to
 from unswayed.run.plan import GateOn, MeasurePlan
 from unswayed.stats import Numbers, correct, mean_interval
 from unswayed.stats.multiple_comparisons import draw_largest, max_t_level, max_t_p_values
+from unswayed.stats.sign_flip import agreeing
 
 if TYPE_CHECKING:
     from unswayed.measure.changes import Changed
@@ -92,7 +93,7 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     `primary` is the measure that is tested by itself. `changes` are the sentences of the differences that are more than
     chance, the primary one first. `answers` counts lost and gained answers: of "clean" inputs, of all "variants", and
     by operator. `sanity` has a sentence for each sign that a set-up is broken, and `failed` counts failed items.
-    `others` are the comparisons of further runs with A.
+    `others` are the comparisons of further runs with A. `identical` says that both runs gave the same answers.
     """
 
     score: str
@@ -112,6 +113,7 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     incomplete: bool = False
     warnings: list[str] = []
     others: list[Comparison] = []
+    identical: bool = False
 
     @property
     def passed(self) -> bool:
@@ -141,9 +143,13 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
             how = first + how
         said = [f"{which}; {label(subject(self.score))}. {how}"]
         for run, one in runs:
-            overall = [d for d in one.differences if d.set in ("", "all")] or one.differences
-            elsewhere = [d for d in one.differences if d.shown and d not in overall]
-            own = [one.outcome(run), *(d.sentence for d in [*overall, *elsewhere])]
+            own = [one.outcome(run)]
+            if not one.identical:
+                own += [d.sentence for d in one.differences if d.primary]
+                rest = [d for d in one.differences if not d.primary]
+                shown = sum(d.shown for d in rest)
+                if rest:
+                    own.append(f"Of {len(rest):,} other differences, {shown or 'none'} {_is(shown)} more than chance.")
             said += own if len(runs) == 1 else [f"{run}: {sentence}" for sentence in own]
         return said
 
@@ -153,6 +159,15 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
         better = {(d.difference or 0.0) * _BETTER[d.measure] > 0 for d in shown}
         grade = "Mixed" if len(better) == 2 else "Better" if True in better else "Worse"
         grade = grade if better else "No clear difference"
+        if self.identical:
+            return f"Identical: A and {run} gave the same answers."
+        moved = {d.measure: d.difference or 0.0 for d in shown}
+        fragile = next((d for d in self.differences if d.measure == "drop" and d.set in ("", "all")), None)
+        if {"clean", "average"} <= moved.keys() and fragile is not None and not fragile.shown:
+            if max(moved["clean"], moved["average"]) < 0:
+                grade += ", lower everywhere, not shown to be more fragile"
+            elif min(moved["clean"], moved["average"]) > 0:
+                grade += ", higher everywhere, not shown to be less fragile"
         if (found := self.answers.get("variants")) is None:
             return f"{grade}."
         return (
@@ -230,13 +245,13 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
         ]
 
 
+def _is(count: int) -> str:
+    return "is" if count < 2 else "are"
+
+
 def letter(place: int) -> str:
     """A for the first run, then B, C, …; after Z come numbers."""
     return chr(ord("A") + place) if place < 26 else f"R{place + 1}"
-
-
-_TEST = "paired t"
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -273,10 +288,14 @@ def difference_of(contrast: Contrast, tested: Tested, level: float, signature: s
     """
     a, b = contrast.values
     p, difference = tested.p, contrast.difference
-    low, high = ends = contrast.interval(tested.level)
-    shown = p is not None and p <= 1 - level + _ROUNDING
+    ends = contrast.interval(tested.level)
+    if difference is not None and p is not None:  # corrections that go step by step have no level of their own
+        ends = agreeing(ends, difference, p, level)
+    low, high = ends
+    shown = p is not None and p < 1 - level
     where = "" if contrast.set == ALL else f" on {spelled(contrast.set)}"
     what = contrast.measure.capitalize()
+    test = "none" if p is None else "sign flip" if contrast.exchangeable else "paired t"
     if difference is None or p is None or a is None or b is None:
         sentence = f"{what} can't be compared{where}: there is no example that both runs answered."
     else:
@@ -287,16 +306,16 @@ def difference_of(contrast: Contrast, tested: Tested, level: float, signature: s
         near, far = sorted(turn * end if end is not None else float("nan") for end in ends)
         least, most, by = (f"{value:z.{digits}f}" for value in (near, far, turn * difference))
         span = f" [{least}, {most}]" if isfinite(near + far) else ""
-        chance = f"p {'< 0.001' if p < 0.001 else f'= {p:.3f}'}"
+        chance = p_value(p)
         if difference == 0:
-            sentence = f"{what} stays at {number(a)}{where}{span and f'; it may differ by {most}{unit}'}."
+            sentence = f"{what} stays at {number(a)}{where}."
         else:
             moves = "rises" if difference > 0 else "falls"
             sentence = f"{what} {moves} by {by}{unit}{span}{where}, from {number(a)} to {number(b)}"
             sentence += f" ({chance})." if shown else f", but that may be chance ({chance})."
     return Difference(
         measure=contrast.measure, set=contrast.label, a=a, b=b, difference=contrast.difference, low=low, high=high,
-        p=contrast.p, p_corrected=tested.p, test=_TEST if tested.p is not None else "none", n=contrast.n,
+        p=contrast.p, p_corrected=tested.p, test=test, n=contrast.n,
         missing=contrast.missing, sentence=sentence,
         signature=signature, primary=tested.primary, shown=shown,
     )  # fmt: skip
@@ -331,13 +350,13 @@ def margins_of(given: Mapping[str, float]) -> list[Margin]:
 def check_margin(margin: float, contrast: Contrast, level: float, on: GateOn) -> NotWorse:
     """Holds a difference against its margin.
 
-    `on` says which figure: "ci-lower", the end of the interval where B is worst, passes only what is shown to be not
-    worse; "ci-upper", the other end, fails only what is shown to be worse; "value" is the difference itself.
+    `on` says which figure: "at-worst", the end of the interval where B is worst, passes only what is shown to be not
+    worse; "at-best", the other end, fails only what is shown to be worse; "value" is the difference itself.
     """
     sign = 1 if contrast.measure in AT_LEAST else -1
-    low, high = contrast.interval(level, contrast.to_margin)
+    low, high = contrast.interval(level)
     value = contrast.difference
-    ends = {"value": value, "ci-lower": low if sign > 0 else high, "ci-upper": high if sign > 0 else low}
+    ends = {"value": value, "at-worst": low if sign > 0 else high, "at-best": high if sign > 0 else low}
     bound = ends[on]
 
     def worse(end: float | None) -> bool:
@@ -347,7 +366,7 @@ def check_margin(margin: float, contrast: Contrast, level: float, on: GateOn) ->
     passed = not worse(bound)
     status: Literal["passed", "worse", "unclear"] = "passed"
     if not passed:
-        status = "worse" if ends["ci-upper"] is not None and worse(ends["ci-upper"]) else "unclear"
+        status = "worse" if ends["at-best"] is not None and worse(ends["at-best"]) else "unclear"
     name, what = contrast.measure, contrast.measure
     if contrast.set != ALL:
         name, what = f"{spelled(contrast.set)}:{name}", f"{what} on {spelled(contrast.set)}"
@@ -355,7 +374,7 @@ def check_margin(margin: float, contrast: Contrast, level: float, on: GateOn) ->
     if status == "unclear" and on == "value":
         chance = ", but that may be chance"
     elif status == "unclear":
-        said, laxer = "it is unclear whether B is worse", option("gate-on", "compare.on", "ci-upper")
+        said, laxer = "it is unclear whether B is worse", option("gate-on", "compare.on", "at-best")
         more = f"{_needed(margin, contrast, level)} {laxer} fails only what is shown to be worse."
     sentence = f"{what}: there is nothing to compare, so the margin of {margin:g} does not hold: failed."
     if value is not None:
@@ -373,7 +392,7 @@ def _needed(margin: float, contrast: Contrast, level: float) -> str:
 
     def shows(n: int) -> bool:
         same = Numbers(np.zeros(1), np.ones(1), np.full(1, float(n)))
-        low, _ = mean_interval(same, contrast.span, level, contrast.to_margin)
+        low, _ = mean_interval(same, contrast.span, level, contrast.kind)
         return low is not None and -low <= margin
 
     enough = 1 + bisect_left(range(1, _MAX_EXAMPLES), True, key=shows)

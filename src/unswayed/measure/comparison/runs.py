@@ -207,8 +207,24 @@ class _Baseline:
             sanity=[*self._signs(a, 0, "A", clean), *self._signs(b, 1, letter(place + 1), clean)],
             failed={"a": a.failed, "b": b.failed},
             incomplete=bool(gates) and any(self._too_many(watched) for watched in (a, b)),
+            identical=self._identical(place + 1),
             warnings=[*warnings, *self._missing("A", a), *self._missing(letter(place + 1), b), *self._warnings],
         ).of_runs(a.run, b.run, plan)
+
+    def _identical(self, place: int) -> bool:
+        """Are all answers the same? They are read only if no score and no flip differs."""
+        contrasts = self._found.contrasts[place - 1].values()
+        if any(contrast.difference for contrast in contrasts):
+            return False
+        a, b = (
+            (
+                (output.value, output.error)
+                for _, clean, varied in run.items()
+                for output in (clean, *(o for _, o in varied))
+            )
+            for run in (self._runs[0].run, self._runs[place].run)
+        )
+        return all(one == other for one, other in zip(a, b, strict=False))
 
     def _too_many(self, watched: _Watched) -> bool:
         return self._plan.missing == "leave" and watched.failed > self._asked.allow_missing * watched.items
