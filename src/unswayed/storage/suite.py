@@ -357,7 +357,9 @@ def write_suite(
     ties: Callable[[], int] | None = None, rests_on: Dependencies | None = None,
 ) -> Suite:  # fmt: skip
     """Writes a suite; rows must be in the examples' order. An existing one is replaced only on request."""
-    return write_pieces(path, manifest, examples, lambda: pieces_of(variants()), overwrite, unchanged, ties, rests_on)
+    return write_pieces(
+        path, manifest, examples, lambda: pieces_of(variants()), overwrite, unchanged, ties, rests_on=rests_on
+    )
 
 
 def write_pieces(
