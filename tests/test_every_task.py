@@ -98,8 +98,8 @@ class Answering(System):
             known[json.dumps(example.inputs, sort_keys=True)] = right
             for at, variant in enumerate(variants):
                 gold = "the same" if variant.gold is None else task.right(variant.gold)
-                held = at % steady == 0
-                known.setdefault(json.dumps(variant.inputs, sort_keys=True), gold if held else task.nothing(gold))
+                wrong = 0.0 if task.name == "score" else task.nothing(gold)  # where no number is no answer
+                known.setdefault(json.dumps(variant.inputs, sort_keys=True), gold if at % steady == 0 else wrong)
         self.known, self.name, self._identity = known, f"answering {steady}", f"answering {steady} {suite.id}"
 
     @property

@@ -110,7 +110,6 @@ COLUMNS: dict[str, tuple[Any, str | None]] = {
     "a dictionary": (pa.array(["a", "b"] * 5).dictionary_encode(), None),
     "large texts": (pa.array(["a", "b"] * 5, pa.large_string()), None),
     "views": (pa.array(["a", "b"] * 5, pa.string_view()), None),
-    "structs": (pa.array([{"label": "a"}] * 10), None),
 }
 
 
@@ -123,6 +122,12 @@ def test_odd_parquet_types_are_read_or_named(tmp_path: Path, name: str) -> None:
     else:
         with pytest.raises(DataError, match=rf"(?s)a\.parquet.*{problem}"):
             list(read_examples(tmp_path / "a.parquet"))
+
+
+def test_structs_as_gold_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": TEXTS, "label": pa.array([{"label": "a"}] * 10)}), tmp_path / "a.parquet")
+    with pytest.raises(UsageError, match=r"a form that no task has\. Choose a column with gold="):
+        list(read_examples(tmp_path / "a.parquet"))
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from unswayed.measure.validity import wrong
 from unswayed.run.block import Block, Kind, first_of_each
 from unswayed.run.plan import MeasurePlan
 from unswayed.run.record import Run
-from unswayed.score import Comparing, Scorer, Stats, comparing_for, due_of, scorers
+from unswayed.score import Comparing, Match, Scorer, Stats, comparing_for, due_of, scorers
 from unswayed.systems.template import PROMPT
 
 _MAX_KNOWN = 1 << 14  # pairs of output and gold whose scores are remembered
@@ -217,6 +217,8 @@ def changed_answers(a: Runlike, b: Runlike, score: str, plan: MeasurePlan) -> It
     task, names = a.suite.task, plan.scores or ([score] if score in scorers else None)
     with comparing_for(a.suite, *plan.rules) as comparing, KeptScores([a, b]) as kept:
         scorer = next(iter(scorers_for(task, names, comparing)), None) if score != "none" else None
+        if scorer is not None and scorer.name == "correlation":  # of whole sets: one answer is right within the tolerance
+            scorer = Match(comparing)
         right, both = Right(scorer, task, kept), zip(items_of(a, b), items_of(b, a), strict=True)
         while scorer is not None and (block := list(islice(both, _EXAMPLES))):
             pairs: list[tuple[Example, str, int | None, Inputs, Json, Output, Output]] = []

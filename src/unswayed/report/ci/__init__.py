@@ -23,7 +23,7 @@ from unswayed.base.text import subject
 from unswayed.data import open_source
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.sentences import DROP, FLIPS
-from unswayed.score import scorers
+from unswayed.score import scorer_named
 from unswayed.storage.files import write_atomically
 
 _PLACE = files("unswayed.report.ci")
@@ -57,7 +57,7 @@ def write_first_check(
     opened = open_source(source, language=lang or None)
     kind, some = opened.kind, islice(opened.examples, _LOOKED_AT)
     scored = "match" if kind.compared else next(iter(task_named(kind.task).scores), None)
-    low, high = scorers.get(scored).bounds if scored is not None else (0.0, inf)
+    low, high = scorer_named(scored).bounds if scored is not None else (0.0, inf)
     span = high - low
     by_flips = not isfinite(span) or all(example.gold is None for example in some)  # without a score, no drop is known
     if by_flips:
