@@ -58,7 +58,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("HELM 1.4 to {} times", "equal_work", "cold: helm", "inverse"),
     Claim("adds at most {} µs per input", "overhead", "of its own"),
     Claim("needs at least {} times as much CPU time per request", "http", "CPU, server of 0 ms", "ratio"),
-    Claim("samples take at most {} CPU seconds", "measures", "0/1 scores"),
+    Claim("× 3 draws take at most {} CPU seconds", "measures", "0/1 scores"),
     Claim("at least {} times faster than lme4", "mixed", "100,000: lme4", "ratio"),
     Claim("at least {} times faster than statsmodels", "mixed", "1,252: statsmodels", "ratio"),
     Claim("Two worker processes are at least {} times as fast as one", "scaling", "run local 1→2"),

@@ -127,7 +127,7 @@ def macro_f1(times: int) -> Iterator[Row]:
             assert rows is not None
             codes = np.arange(n, dtype=float)[:, None]
             made = class_found(SetScore(scorer, rows, 1), codes, np.arange(n), np.ones(n))
-            low, high = made.interval((0.0, 1.0), 0.95, "share")
+            low, high, _ = made.interval((0.0, 1.0), 0.95, "share")
             inside += low is not None and high is not None and low <= true <= high
         cells.setdefault(classes, []).append(Cell(inside / times, f"n = {n}, skew {skew:g}, accuracy about {known}"))
     for classes, found in cells.items():

@@ -184,10 +184,15 @@ def test_exports_stay_in_their_folder(tmp_path: Path) -> None:
 
 
 def test_no_spreadsheet_is_written() -> None:
-    """JSON lines, Parquet, JSON, Markdown and pages have no formulas. Whoever adds CSV has to see to them first."""
+    """JSON lines, Parquet, JSON, Markdown and pages have no formulas. Whoever adds CSV has to see to them first.
+
+    Augmented training data is the user's own table, in the format that it came in: programs read it, and a mark before
+    `=` would be learnt.
+    """
     source = Path(__file__).parents[2] / "src"
     writers = re.compile(r"csv\.(writer|DictWriter)|to_csv|text/csv|write_csv|openpyxl|xlsxwriter")
-    assert [file for file in source.rglob("*.py") if writers.search(file.read_text("utf-8"))] == []
+    found = [file.name for file in source.rglob("*.py") if writers.search(file.read_text("utf-8"))]
+    assert found == ["augment.py"]
 
 
 @pytest.mark.slow

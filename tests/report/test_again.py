@@ -86,7 +86,8 @@ WHOLE = {
     "vary": {
         "operators": [{"name": "keyboard/adjacent", "params": {"rate": 0.2}},
                       {"name": "prompt/format", "params": {"parts": "case,end", "share": 0.5}}],
-        "set": "hard", "draws": 4, "seed": 9, "fields": ["a"], "guard": "train set", "selector": "my:f",
+        "set": "hard", "draws": 4, "seed": 9, "fields": ["a"], "keep_facts": "yes",
+        "guard": "train set", "selector": "my:f",
         "options": {"k": "v v", "n": 3, "s": "3", "l": [1, 2], "t": True},
         "asking": {"batch_size": 3, "concurrency": 2, "retries": 1},
     },

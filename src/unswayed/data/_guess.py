@@ -82,8 +82,8 @@ def _guessed(examples: Sequence[Example], golds: list[Json], gold_field: str | N
     if task == "text":
         lists = [gold for gold in golds if isinstance(gold, list)]
         values = list(chain.from_iterable(gold if isinstance(gold, list) else [gold] for gold in golds))
-        if not all(isinstance(value, str | int | float | list | dict | None) for value in values):
-            return task  # what JSON has not is refused where rows are checked, by its number
+        if not all(isinstance(value, str | int | float | dict | None) for value in values):
+            return task  # what no gold can be, such as a list in a list, is refused where rows are checked, by number
         if not all(isinstance(value, str | int | float) for value in values):
             raise UsageError(
                 f"The gold {golds[0]!r:.60} has a form that no task has. Choose a column with {option('gold')}, or "

@@ -217,7 +217,9 @@ def changed_answers(a: Runlike, b: Runlike, score: str, plan: MeasurePlan) -> It
     task, names = a.suite.task, plan.scores or ([score] if score in scorers else None)
     with comparing_for(a.suite, *plan.rules) as comparing, KeptScores([a, b]) as kept:
         scorer = next(iter(scorers_for(task, names, comparing)), None) if score != "none" else None
-        if scorer is not None and scorer.name == "correlation":  # of whole sets: one answer is right within the tolerance
+        if (
+            scorer is not None and scorer.name == "correlation"
+        ):  # of whole sets: one answer is right within the tolerance
             scorer = Match(comparing)
         right, both = Right(scorer, task, kept), zip(items_of(a, b), items_of(b, a), strict=True)
         while scorer is not None and (block := list(islice(both, _EXAMPLES))):

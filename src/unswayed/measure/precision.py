@@ -92,8 +92,8 @@ def power_of(
     """
     if not 0 < level < 1 or not 0 < power < 1 or not -1 < correlation < 1:
         raise UsageError("The level and the power must lie between 0 and 1, the correlation between -1 and 1.")
-    if not 0 <= limit < 1:
-        raise UsageError(f"{option('limit')} must be a share of flips from 0 to below 1, not {limit:g}.")
+    if not 0 < limit < 1:  # one changed answer shows that there are some
+        raise UsageError(f"{option('limit')} must be a share of flips above 0 and below 1, not {limit:g}.")
     block = results.people
     if block is None or not block.measures:
         raise NothingEvaluated("The run has no example with two variants, so that its variances can't be told apart.")

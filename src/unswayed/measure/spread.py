@@ -135,7 +135,11 @@ def measure_spread(
             wanted = [ends[0] / 2, 1 - ends[0] / 2] if name in measured else ends
             low, high = np.quantile(drawn, wanted).tolist()
             signed = f"measure={name} of {signature}"
-            middle = float(np.median(drawn))
+            middle: float | None = float(np.median(drawn))
+            if name == "beaten" and not np.ptp(level_of) > _EQUAL:
+                middle = low = high = (
+                    None  # all prompts have the same score: yours is better than none and worse than none
+                )
             shown[name] = Estimate(middle, low, high, columns, grid.missing, signed, over=OVER)
         # Equally good prompts: by chance alone, an example's answers differ between them. By the F test of prompts
         # within examples, whose tail comes from the normal distribution (Paulson).
