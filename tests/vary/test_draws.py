@@ -102,6 +102,7 @@ def test_the_suite_says_how_many_texts_differ_and_each_is_asked_once() -> None:
         asked.extend(item["text"] for item in batch)
         return ["a"] * len(batch)
 
+    predict.unswayed_deterministic = True  # type: ignore[attr-defined]  # or its clean inputs are asked twice
     rows = [{"text": text, "label": "a"} for text in TEXTS]
     found = check(predict, rows, "dialect/indian_english", language="en", draws=3)
     suite = found.results.run.suite if hasattr(found, "results") else found.run.suite

@@ -74,7 +74,7 @@ def test_any_command_and_any_language(ear: str, tmp_path: Path) -> None:
 def test_a_draw_is_one_voice(ear: str) -> None:
     notes = {(v.draw, v.note) for v in variants(["one", "two", "three"], draws=3, asr=ear)}
     assert len(notes) == 3
-    assert {v.note for v in variants(["one"], asr=ear, voice="en-us")} <= {
+    assert {v.note.partition(";")[0] for v in variants(["one"], asr=ear, voice="en-us")} <= {
         f"as heard from en-us-s{s}-p{p}" for s in range(130, 190) for p in range(30, 70)
     }
 
