@@ -278,8 +278,9 @@ def test_init_keeps_what_is_there_and_its_test_passes(project: Path) -> None:
     again = unswayed("init", "mine.jsonl", "--system", "clf:predict", "--lang", "en", cwd=project)
     assert again.returncode == 4
     assert "--overwrite" in again.stderr
+    found = os.pathsep.join(map(str, [project, ROOT / "src"]))  # of this checkout, wherever another is installed
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"], cwd=project,
-                          capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(project)})  # fmt: skip
+                          capture_output=True, text=True, env={**os.environ, "PYTHONPATH": found})  # fmt: skip
     assert done.returncode == 0, done.stdout
 
 
