@@ -167,10 +167,8 @@ def test_it_is_said_that_paid_answers_are_not_kept(capfd: pytest.CaptureFixture[
         return made
 
     unswayed.check(system(), ROWS[:5], "keyboard/adjacent", language="en")
-    first = capfd.readouterr().err.splitlines()[0]
-    assert first == (
-        "unswayed: answers are in memory only. Set to= to a folder to keep them, so that nothing is paid twice."
-    )
+    said = "unswayed: answers are in memory only. Set to= to a folder to keep them, so that nothing is paid twice."
+    assert capfd.readouterr().err.splitlines().count(said) == 1
     unswayed.check(system(), ROWS[:5], "keyboard/adjacent", language="en", to=tmp_path / "run")
     assert "in memory" not in capfd.readouterr().err
 

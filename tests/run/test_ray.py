@@ -155,10 +155,12 @@ def test_a_driver_that_is_stopped_or_killed_leaves_no_worker_and_the_run_goes_on
         assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
     stored = {o for o in outputs(Run("run")) if o.isupper()}
     assert stored
+    # Clean inputs that are asked twice may have been asked once by now.
+    once = {e.inputs["text"].upper() for e, _, twice in Run("run").repeated() for _, o in twice if not o.ok}
     Path("asked.log").unlink()
     ended(start(nodes, *words, nodes.client))
     assert outputs(Run("run")) == plain
-    assert not stored & {text.upper() for _, text in asked()}
+    assert not (stored - once) & {text.upper() for _, text in asked()}
 
 
 def test_a_worker_has_a_gpu_for_itself(nodes: Nodes, make: Make, at_work: Path) -> None:

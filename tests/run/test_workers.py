@@ -191,10 +191,13 @@ def test_after_ctrl_c_and_after_kill_9_no_worker_is_left_and_nothing_stored_is_a
         assert gone({int(pid) for pid, _ in asked()})
     stored = {o.value for _, clean, varied in Run("run").items() for o in (clean, *(x for _, x in varied)) if o.ok}
     assert stored
+    # Clean inputs that are asked twice may have been asked once by now.
+    once = {e.inputs["text"].upper() for e, _, twice in Run("run").repeated() for _, o in twice if not o.ok}
     Path("asked.log").unlink()
     subprocess.run([sys.executable, "-c", START], check=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     again = {text.upper() for _, text in asked()}
-    assert not again & stored
+    assert not again & (stored - once)
+    assert once <= again
     assert again | stored == set(outputs(Run("run")))
 
 
