@@ -62,7 +62,7 @@ def test_what_a_system_changes_by_itself_is_part_of_the_verdict(suite) -> None:
     assert 2 <= found.changed <= 9
     assert results.flip_rate.value > 0.15
     assert found.flips.low < 0 < found.flips.high
-    assert results.severity == "minor to serious beyond chance"
+    assert results.severity == "minor; moderate is not excluded"  # not serious, as the 15% alone would be
     said = str(results).splitlines()[0]
     assert f"But the system changes answers by itself: {found.changed} of 20 clean inputs (" in said
     assert "had another answer when they were asked twice" in said
