@@ -52,7 +52,9 @@ def right(run: Run) -> bool:
     return all(output.value == LABELS[says(prompt)] for prompt, (_, output, _) in zip(asked, run.items(), strict=True))
 
 
+# The server can't tell a text's second asking, which may be on its way by then, from one that is too early.
 @pytest.mark.slow
+@pytest.mark.usefixtures("asked_once")
 def test_ten_thousand_requests(tmp_path: Path) -> None:
     suite = pairs(tmp_path / "suite", 10_000)
     troubled = [kind for prompt in prompts(suite) if (kind := trouble_of(prompt, 10))]
@@ -66,12 +68,12 @@ def test_ten_thousand_requests(tmp_path: Path) -> None:
             system.close()
         counts = server.counts()
     assert right(run)
-    assert counts["answered"] == due(suite), "asked again after success"
+    assert set(counts["answered"].values()) == {1}, "asked twice after success"
     assert len(counts["answered"]) == 10_000
     assert counts["too_early"] == 0, "asked again before the time that Retry-After gave"
     used = run.used()
-    assert used["requests"] == sum(counts["asked"].values()) == 10_020 + used["retries"]
-    assert used["tokens out"] == 10_020
+    assert used["requests"] == sum(counts["asked"].values()) == 10_000 + used["retries"]
+    assert used["tokens out"] == 10_000
 
 
 def start(folder: Path, url: str) -> subprocess.Popen[bytes]:
