@@ -415,14 +415,17 @@ _mapped_before: set[str] = set()
 
 
 def _mapped_now() -> set[str]:
-    """Files that are mapped into this process, or that it holds open, where the system shows them."""
+    """Files that are mapped into this process, or that it holds open to read, where the system shows them."""
     found = set[str]()
     with suppress(OSError):
         lines = Path("/proc/self/maps").read_text(errors="replace").splitlines()
         found.update(parts[5] for line in lines if len(parts := line.split(None, 5)) == 6)
         for link in os.scandir("/proc/self/fd"):
             with suppress(OSError):
-                found.add(os.readlink(link.path))
+                info = Path("/proc/self/fdinfo", link.name).read_text()
+                flags = int(info.partition("flags:")[2].split()[0], 8)
+                if flags & os.O_ACCMODE == os.O_RDONLY:  # a file that is written to, such as a log, decides nothing
+                    found.add(os.readlink(link.path))
     return found
 
 
