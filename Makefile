@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 3
 TESTS ?=
 
-.PHONY: demo test quick check style bench docs constraints notebooks pictures site clean
+.PHONY: demo test quick long check style bench docs constraints notebooks pictures site clean
 
 demo: $(VENV)/.core
 	$(BIN)/unswayed demo -o demo
@@ -21,6 +21,10 @@ test: $(VENV)/.dev $(VENV)/.tools system-packages style
 # For while you work: no browsers, servers, npm or other people's tools, and a tenth of hypothesis' examples.
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --quick -q $(TESTS)
+
+# Soaks, simulations and grids, before a release.
+long: $(VENV)/.dev $(VENV)/.tools system-packages
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --long --timeout 7200 $(TESTS)
 
 check: style
 	$(BIN)/mypy

@@ -58,6 +58,7 @@ def _not_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="leave out tests that are slow or start other programs")
+    parser.addoption("--long", action="store_true", help="run the tests marked long, and no others")
 
 
 def _is_quick(item: pytest.Item) -> bool:
@@ -67,10 +68,11 @@ def _is_quick(item: pytest.Item) -> bool:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files with slow tests come first, so that no worker begins one when the others have nothing left to do."""
-    if QUICK:
-        left_out = [item for item in items if not _is_quick(item)]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if _is_quick(item)]
+    long = config.getoption("--long")
+    chosen = [item for item in items if bool(item.get_closest_marker("long")) is long and (not QUICK or _is_quick(item))]
+    kept = set(chosen)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = chosen
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     items.sort(key=lambda item: -slow[item.path])
 
