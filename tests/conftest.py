@@ -69,7 +69,8 @@ def _is_quick(item: pytest.Item) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files with slow tests come first, so that no worker begins one when the others have nothing left to do."""
     long = config.getoption("--long")
-    chosen = [item for item in items if bool(item.get_closest_marker("long")) is long and (not QUICK or _is_quick(item))]
+    chosen = [item for item in items if bool(item.get_closest_marker("long")) is long]
+    chosen = [item for item in chosen if not QUICK or _is_quick(item)]
     kept = set(chosen)
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = chosen
