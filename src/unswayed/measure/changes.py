@@ -111,7 +111,7 @@ def flips_by_block(
     scorer = next(iter(scorers_for(task, [score] if score else None, comparing)), None)
     with KeptScores([run]) as kept, comparing.cache_in_run(place_of(run)):
         right = Right(scorer, task, kept)
-        for block in blocks_of(run, comparing):
+        for block in blocks_of(run):
             yield block, _changed(run, block, comparing, right)
 
 

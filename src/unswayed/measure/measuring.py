@@ -128,10 +128,10 @@ def _chosen(*runs: Runlike) -> Bools | None:
     return np.logical_and.reduce([sample.chosen for sample in samples]) if samples else None
 
 
-def blocks_of(run: Runlike, comparing: Comparing, *others: Runlike) -> Iterator[Block]:
+def blocks_of(run: Runlike, *others: Runlike) -> Iterator[Block]:
     """The same items in blocks, without the seconds and the tokens of answers."""
-    if not isinstance(run, Run) or not comparing.plain:
-        yield from joined_outputs(in_blocks(comparing.watch(items_of(run, *others))))
+    if not isinstance(run, Run):
+        yield from joined_outputs(in_blocks(items_of(run, *others)))
         return
     chosen, first = _chosen(run, *others), 0
     for block in stored_blocks(run):
@@ -153,9 +153,9 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
     with KeptScores([run] if plan.stored else [], engine) as kept:
         pairs, notes = PairCodes(used, suite.task, kept), PromptNotes()
         serving = Serving(plan.level) if isinstance(run, Run) and "requests" in run.used() else None
-        read = blocks_of(run, comparing)
+        read = blocks_of(run)
         if serving is not None:
-            read = joined_outputs(in_blocks(comparing.watch(serving.watch(items_of(run)))))
+            read = joined_outputs(in_blocks(serving.watch(items_of(run))))
         blocks, person = sanity.watch(validity.watch(read)), person_of(suite.manifest.people)
         blocks = as_wrong(blocks) if plan.missing == "wrong" else blocks
         table = read_table(notes.watch(blocks), suite.task, pairs, spill, comparing, person=person)
@@ -179,7 +179,7 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
         if validity.counts["failed"] and plan.missing != "wrong" and suite.task.has_wrong:
             filled = [
                 read_table(
-                    blocks_of(run, comparing), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill
+                    blocks_of(run), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill
                 )
                 for fill in FILLS
             ]
@@ -194,7 +194,7 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
         if isinstance(run, Run) and run.manifest.repeats:
             pairs, items = PairCodes(used[:1], suite.task, kept), items_of(run, items=run.repeated())
             items = items if serving is None else serving.watch(items, repeats=True)
-            read = joined_outputs(in_blocks(comparing.watch(items)))
+            read = joined_outputs(in_blocks(items))
             repeated = read_table(read, suite.task, pairs, spill, comparing)
             again = summed_up(repeated, run.manifest.repeats, main)
         clusters = clusters_of(table, plan.cluster)

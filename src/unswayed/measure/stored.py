@@ -217,7 +217,7 @@ def _read(file: Path) -> list[_Measurement]:
 class KeptScores:
     """Scores of answers, kept with runs: only pairs of output and gold that are new are scored, on the engine.
 
-    Only scorers whose rows do not depend on other answers (`apart`) are kept.
+    Only those of scorers that are `stored`, whose rows do not depend on other answers (`apart`), are kept.
     """
 
     def __init__(self, runs: Iterable[object], engine: Engine | None = None) -> None:
@@ -240,7 +240,7 @@ class KeptScores:
                 store.close()
 
     def __call__(self, scorer: Scorer, pairs: Sequence[tuple[Json, Json]], task: Task) -> Array:
-        codes = [one.of(scorer, task) for one in self._revisions] if scorer.apart and len(pairs) else []
+        codes = [one.of(scorer, task) for one in self._revisions] if scorer.apart and scorer.stored and len(pairs) else []
         if not codes or codes[0] is None:
             return self._stats(scorer, pairs, task)
         key = Keyer(f"{VERSION} {' '.join(dict.fromkeys(filter(None, codes)))}")

@@ -15,7 +15,7 @@ from unswayed.measure.run_table import NO_GOLD, PairCodes, RunTable, ordered
 from unswayed.measure.spill import Kept, Spill
 from unswayed.run.block import AS_IT_WAS, Block, Kind, first_of_each
 from unswayed.run.record import NOT_ASKED
-from unswayed.score import Comparing
+from unswayed.score import AnswerPair, Comparing
 from unswayed.stats import Array, Ints
 
 PersonOf = Callable[[Kind, str], str | None]
@@ -282,23 +282,29 @@ def compared(block: Block, comparing: Comparing, fill: Fill | None = None) -> Co
         output = block.outputs[block.out[at]]
         after[at] = number(comparing.varied(block.example(example), block.variant(at, example), output))
     # Answers are numbered, so equal ones are found by comparing arrays. A comparison of its own, such as a judge, is
-    # only asked about those that differ.
+    # only asked about those that differ, about each two answers of an example once.
     first = before[owner]
     flip = np.where(first == after, 0, 1)
+    beside = np.where((first <= _UNREADABLE) | (after <= _UNREADABLE), np.nan, 0.0) if comparing.beside else None
     if not comparing.plain:
-        answers = list(numbers)
-        for at in np.flatnonzero((flip == 1) & (first >= 0) & (after >= 0)).tolist():
-            row = block.rows[owner[at]]
-            flip[at] = comparing.flip(row, answers[first[at] + 1], answers[after[at] + 1])
+        comparing.count_words(block.outputs[at] for at in block.clean_out.tolist())
+        can = np.array([comparing.comparable(answer) for answer in numbers])
+        differ = np.flatnonzero((flip == 1) & can[first + 1] & can[after + 1])
+        keys = list(zip(owner[differ].tolist(), first[differ].tolist(), after[differ].tolist(), strict=True))
+        due: dict[tuple[int, int, int], AnswerPair] = {}
+        for at, key in zip(differ.tolist(), keys, strict=True):
+            clean = block.outputs[block.clean_out[key[0]]]
+            said, reference = comparing.part(block.outputs[block.out[at]].value), comparing.part(clean.value)
+            due[key] = AnswerPair(said, reference, block.inputs[key[0]], False, block.golds[block.gold[at]])
+        pairs = list(due.values())
+        same = dict(zip(due, comparing.same(pairs), strict=True))
+        flip[differ] = [MISSING if same[key] is None else int(not same[key]) for key in keys]
+        if beside is not None:
+            values = dict(zip(due, comparing.values_beside(pairs), strict=True))
+            beside[differ] = [values[key] for key in keys]
     not_asked = np.array([output.error == NOT_ASKED.error for output in block.outputs])
     lost = (first < 0) | (after < 0)
     left_out = not_asked[block.clean_out][owner] | not_asked[block.out]
     flip[lost] = MISSING if fill is None else int(not fill.varied)
     flip[lost & left_out] = LEFT_OUT
-    beside = None
-    if comparing.beside:
-        answers, rows = list(numbers), (block.rows[of] for of in owner.tolist())
-        each = zip(rows, first.tolist(), after.tolist(), strict=True)
-        found = [comparing.value_beside(row, answers[one + 1], answers[other + 1]) for row, one, other in each]
-        beside = np.array(found, dtype=np.float64)
     return Compared(before, after, flip, beside)

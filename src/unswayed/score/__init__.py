@@ -26,7 +26,7 @@ def scorer_named(name: str) -> Scorer:
 _names, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "score._equivalent": "question_of",
+        "score._equivalent": "AnswerPair question_of",
         "score._scorer": (
             "Array MeanScorer Pair Stats WithInputs due_of kendall label_among label_of pearson ratio stats_here "
             "tags_of texts_of"

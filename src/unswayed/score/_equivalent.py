@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from threading import Event
 from typing import ClassVar, NamedTuple
@@ -209,6 +210,7 @@ EQUIVALENTS = (
 _SAME_ROUGE, _SAME_COSINE = 0.7, 0.85  # from which on two answers are the same, unless @THRESHOLD says otherwise
 
 _UNSPACED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+REMEMBERED = 1 << 14  # texts, about as many as are in a block of a run, each of which is looked at several times
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{_UNSPACED}]|[^\W{_UNSPACED}]+(?:['’][^\W{_UNSPACED}]+)*")
 _STRIPPED_MARKS = " \t\r\n.,;:!?\"'`*_()[]{}。，、！？：；“”‘’「」…-"
 
@@ -227,6 +229,11 @@ class AnswerPair(NamedTuple):
         return text_of(self.said), text_of(self.reference)
 
 
+@lru_cache(REMEMBERED)
+def normal_text(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold().strip(_STRIPPED_MARKS)
+
+
 class EquivalentRule:
     """Says of pairs of answers whether they are the same; None where that can't be said.
 
@@ -235,6 +242,7 @@ class EquivalentRule:
 
     transitive: ClassVar[bool] = False  # same exactly where the keys are equal
     sees_inputs: ClassVar[bool] = False
+    slow: ClassVar[bool] = False  # slower than to find a verdict in a file
     asks: ClassVar[bool] = False  # a system, whose answers are worth keeping
     matches: ClassVar[bool] = True  # is an answer that is the same as the gold right, so that `match` is the score?
     beside: ClassVar[str] = ""  # a second measure of the change, which `value_beside` gives
@@ -254,9 +262,7 @@ class EquivalentRule:
 
         Of a text, compatible characters as one, lower case, single spaces, and no punctuation or marks around.
         """
-        if not isinstance(value, str):
-            return text_of(standard(value, str))
-        return " ".join(unicodedata.normalize("NFKC", value).split()).casefold().strip(_STRIPPED_MARKS)
+        return normal_text(value) if isinstance(value, str) else text_of(standard(value, str))
 
     def alike(self, pair: AnswerPair) -> bool | None:
         """A verdict on one pair."""
@@ -318,6 +324,12 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
 
 
+@lru_cache(REMEMBERED)
+def _fenced_words(text: str) -> str:
+    """The same words, each between two marks, so that some of them in order are a part of this text."""
+    return f"\0{chr(0).join(words_of(text))}\0"
+
+
 class ExactRule(EquivalentRule):
     """Equal after normalising: capitals, spaces, and punctuation around an answer make no difference."""
 
@@ -328,7 +340,7 @@ class ContainsRule(EquivalentRule):
     """The words of the gold stand in the answer, in order and without others between; of two answers, either way."""
 
     def alike(self, pair: AnswerPair) -> bool | None:
-        said, reference = (f"\0{chr(0).join(words_of(text))}\0" for text in pair.texts)
+        said, reference = map(_fenced_words, pair.texts)
         if "\0\0" in (said, reference):  # one has no words
             return super().alike(pair)
         return reference in said or (not pair.gold and said in reference)
@@ -347,6 +359,8 @@ class RougeRule(EquivalentRule):
 
 class EmbeddingRule(EquivalentRule):
     """The cosine of the two answers' embeddings, the means of an encoder's token vectors, is at least the threshold."""
+
+    slow = True
 
     def __init__(self, folder: str, threshold: float) -> None:
         if folder == MINILM and not Path(folder).exists():
@@ -372,6 +386,7 @@ class EmbeddingRule(EquivalentRule):
 class NliRule(EquivalentRule):
     """Each answer entails the other, says a model of entailment: one that labels a premise and a hypothesis."""
 
+    slow = True
     asks = True
 
     def __init__(self, system: str) -> None:
@@ -413,6 +428,7 @@ class JudgeRule(EquivalentRule):
     """Another system says yes or no to a rubric that is filled with the question and the two answers."""
 
     sees_inputs = True
+    slow = True
     asks = True
 
     def __init__(self, system: str, rubric: str | None) -> None:
@@ -449,6 +465,7 @@ class FunctionRule(EquivalentRule):
     """A function of (answer, reference, inputs) that returns whether they are the same, or a score from 0 to 1."""
 
     sees_inputs = True
+    slow = True
 
     def __init__(self, reference: str) -> None:
         found = import_reference(reference)

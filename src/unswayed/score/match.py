@@ -7,8 +7,9 @@ that the plan, the suite or the task declares.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Self
@@ -22,6 +23,7 @@ from unswayed.base.ids import content_id
 from unswayed.base.task import Known, Task
 from unswayed.base.values import Example, Inputs, Json, Output, Variant
 from unswayed.score._equivalent import (
+    REMEMBERED,
     TASK_RULES,
     AnswerPair,
     EquivalentRule,
@@ -63,10 +65,12 @@ class Comparing(AbstractContextManager["Comparing"]):
         # Are answers the same exactly where their keys are? Else a rule must `watch` the items first.
         self.plain = self._rule is None or self._rule.transitive
         self.matches = self._rule is not None and self._rule.matches
+        self.slow = self._rule is not None and self._rule.slow
         self.beside = self._rule.beside if self._rule else ""  # a second measure of each change, such as `gained`
         self._store: AnswerStore | None = None
-        self._known: deque[dict[AnswersOfRow, tuple[bool | None, float]]] = deque(maxlen=4)  # a block each
+        self._known: deque[dict[AnswersOfRow, bool | None]] = deque(maxlen=4)  # a block each
         self._words = self._answers = 0  # of clean answers
+        self._key_of_text: Callable[[str], Hashable] = lru_cache(REMEMBERED)(self._key)
         self._plain_answer: Known[Hashable] = Known(lambda value: (task.answer(value),))
         self.unjudged = 0  # pairs on which a judge said neither yes nor no
 
@@ -140,6 +144,9 @@ class Comparing(AbstractContextManager["Comparing"]):
 
     def key(self, value: Json) -> Hashable:
         """Values of one key are the same."""
+        return self._key_of_text(value) if type(value) is str else self._key(value)
+
+    def _key(self, value: Json) -> Hashable:
         part = self.part(value)
         return _NO_PART if part is None and self.extract else self.part_key(part)
 
@@ -174,23 +181,30 @@ class Comparing(AbstractContextManager["Comparing"]):
             yield from items
             return
         stream = iter(items)
-        undecidable = (None, self.unreadable, _NO_PART)
         while block := list(islice(stream, _BLOCK_EXAMPLES)):  # a model compares many pairs at once faster than one
-            due: dict[tuple[int, Hashable, Hashable], AnswerPair] = {}
+            self.count_words(clean for _, clean, _ in block)
+            due: dict[AnswersOfRow, AnswerPair] = {}
             for example, clean, varied in block:
                 before = self.answer(clean)
-                self._answers += clean.ok
-                self._words += len(str(clean.value).split()) if clean.ok else 0
-                for variant, output in varied if before not in undecidable else ():
+                for variant, output in varied if self.comparable(before) else ():
                     after = self.varied(example, variant, output)
-                    if after not in undecidable and after != before:
+                    if self.comparable(after) and after != before:
                         said, reference = self.part(output.value), self.part(clean.value)
                         pair = AnswerPair(said, reference, example.inputs, False, variant.gold)
                         due[example.row, before, after] = pair
-            pairs = list(due.values())
-            beside = [self._rule.value_beside(pair) if self._rule else 0.0 for pair in pairs]
-            self._known.append(dict(zip(due, zip(self.same(pairs), beside, strict=True), strict=True)))
+            self._known.append(dict(zip(due, self.same(list(due.values())), strict=True)))
             yield from block
+
+    def comparable(self, answer: Hashable) -> bool:
+        """Is this what can be compared: no missing answer, none that can't be read, and the part is there?"""
+        return answer not in (None, self.unreadable, _NO_PART)
+
+    def count_words(self, answers: Iterable[Output]) -> None:
+        """Counts the words of clean answers, for a warning."""
+        for answer in answers if self.equivalent == "contains" else ():
+            if answer.ok:
+                self._answers += 1
+                self._words += len(str(answer.value).split())
 
     def flip(self, row: int, before: Hashable, after: Hashable) -> int:
         """1 where two answers of the example of that row differ, 0 where not, -1 where that can't be said."""
@@ -200,17 +214,12 @@ class Comparing(AbstractContextManager["Comparing"]):
             return int(before != after)
         if _NO_PART in (before, after) or self.unreadable in (before, after):
             return 1
-        same, _ = self._verdict(row, before, after)
+        same = next(known[row, before, after] for known in self._known if (row, before, after) in known)
         return -1 if same is None else int(not same)
 
-    def value_beside(self, row: int, before: Hashable, after: Hashable) -> float:
-        """The value of the measure `beside` for two answers of the example of that row; NaN where either is missing."""
-        if None in (before, after) or self.unreadable in (before, after):
-            return float("nan")
-        return 0.0 if before == after or self.plain else self._verdict(row, before, after)[1]
-
-    def _verdict(self, row: int, before: Hashable, after: Hashable) -> tuple[bool | None, float]:
-        return next(known[row, before, after] for known in self._known if (row, before, after) in known)
+    def values_beside(self, pairs: Sequence[AnswerPair]) -> list[float]:
+        """The measure `beside` of the change between each two parts."""
+        return [self._rule.value_beside(pair) if self._rule else 0.0 for pair in pairs]
 
     def same(self, pairs: Sequence[AnswerPair]) -> list[bool | None]:
         """Whether each two parts are the same; None where a judge said neither yes nor no."""
@@ -228,15 +237,14 @@ class Comparing(AbstractContextManager["Comparing"]):
 
     def right(self, output: Json, gold: Json, inputs: Inputs) -> list[AnswerPair] | bool:
         """Whether an output is right, or the pairs of which one must be the same for that."""
-        said = self.part(output)
-        if said is None and self.extract:
+        said = self.key(output)
+        if said is _NO_PART:
             return False
         golds = [self.gold_part(one) for one in (gold if isinstance(gold, list) else [gold])]
         golds = [part for part in golds if part is not None]
-        assert self._rule is not None
-        if any(self._rule.key(said) == self._rule.key(one) for one in golds):
+        if any(said == self.part_key(one) for one in golds):
             return True
-        return False if self.plain else [AnswerPair(said, one, inputs, True) for one in golds]
+        return False if self.plain else [AnswerPair(self.part(output), one, inputs, True) for one in golds]
 
 
 def judge_used(folder: Place) -> dict[str, float]:
@@ -286,6 +294,7 @@ class Match(MeanScorer):
         if comparing is not None:
             self.name = f"match({comparing.name})"  # type: ignore[misc]
             self.sees_inputs = comparing.sees_inputs  # type: ignore[misc]
+        self.stored = comparing is not None and comparing.slow  # type: ignore[misc]
 
     @property
     def decides(self) -> str | None:

@@ -72,7 +72,7 @@ class _Watched:
         self.sanity = Sanity(run.suite.task, run.suite.manifest.labels, comparing)
 
     def read(self, *others: Runlike) -> Iterator[Block]:
-        for block in self.sanity.watch(blocks_of(self.run, self._comparing, *others)):
+        for block in self.sanity.watch(blocks_of(self.run, *others)):
             lost = [not (o.ok or o.unreadable or o.error == NOT_ASKED.error) for o in block.outputs]
             outputs = np.append(block.clean_out, block.out)
             self.items += len(outputs)
