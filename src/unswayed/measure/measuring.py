@@ -178,9 +178,7 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
         ends: list[Questions] = []
         if validity.counts["failed"] and plan.missing != "wrong" and suite.task.has_wrong:
             filled = [
-                read_table(
-                    blocks_of(run), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill
-                )
+                read_table(blocks_of(run), suite.task, PairCodes(used, suite.task, kept), spill, comparing, fill)
                 for fill in FILLS
             ]
             ends = [Questions(table, slices, signs, way, plan.cluster) for table in filled]

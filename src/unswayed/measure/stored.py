@@ -240,7 +240,8 @@ class KeptScores:
                 store.close()
 
     def __call__(self, scorer: Scorer, pairs: Sequence[tuple[Json, Json]], task: Task) -> Array:
-        codes = [one.of(scorer, task) for one in self._revisions] if scorer.apart and scorer.stored and len(pairs) else []
+        stored = scorer.apart and scorer.stored and len(pairs) > 0
+        codes = [one.of(scorer, task) for one in self._revisions] if stored else []
         if not codes or codes[0] is None:
             return self._stats(scorer, pairs, task)
         key = Keyer(f"{VERSION} {' '.join(dict.fromkeys(filter(None, codes)))}")
