@@ -1,5 +1,5 @@
 from unswayed.base.registry import Registry
-from unswayed.score._equivalent import question_of
+from unswayed.score._equivalent import AnswerPair, question_of
 from unswayed.score._scorer import (
     Array as Array,
     MeanScorer as MeanScorer,
@@ -26,6 +26,7 @@ def scorer_named(name: str) -> Scorer: ...
 
 __all__ = [
     "Accuracy",
+    "AnswerPair",
     "Array",
     "Comparing",
     "Match",
