@@ -138,13 +138,13 @@ def with_values(
 
     `spell` gives an option's name in messages. Raises UsageError where a name or a value is wrong.
     """
-    known, hints = options_of(type(plan)), get_type_hints(type(plan), include_extras=True)
+    known, names = options_of(type(plan)), plan.__struct_fields__
     changed: dict[str, Any] = {}
     for name, value in values.items():
-        if name not in hints:
+        if name not in names:
             what = f"option of {'.'.join(above)}" if above else "section of a plan"
-            near = nearest(str(name), hints)
-            how = f"Did you mean {near!r}?" if near else f"Known: {', '.join(hints)}."
+            near = nearest(str(name), names)
+            how = f"Did you mean {near!r}?" if near else f"Known: {', '.join(names)}."
             if not above and (home := next((o for o in known.values() if o.path[-1] == name), None)):
                 how = f"It belongs to {home.path[0]}."
             raise UsageError(f"There is no {what} named {name!r}. {how}")
