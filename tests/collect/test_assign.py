@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from unswayed.base.errors import UsageError
 from unswayed.collect.answers import take_answer
 from unswayed.collect.assign import AlreadyAnswered, NotYours, next_item, person_of
+from unswayed.collect.forgetting import forget
 from unswayed.collect.items import make_study
-from unswayed.collect.people import exclude, forget, hashed, invite
+from unswayed.collect.people import exclude, hashed, invite
 from unswayed.collect.study import read_study
 
 from .conftest import typing, write_study
@@ -186,7 +187,7 @@ def test_who_is_forgotten_leaves_nothing(desk):
     d.invite("a-name"), d.invite("b")
     d.say("a-name", d.ask("a-name"), log=[{"t": 1, "e": "commit", "d": "secret"}])
     d.ask("a-name")
-    assert d.store.write(lambda tx: forget(tx, "a-name")) == (1, [])
+    assert d.store.write(lambda tx: forget(tx, "a-name")) == 1
     for table in ("people", "work", "logs"):
         assert "a-name" not in str(d.rows(f"SELECT * FROM {table}"))
     d.check()

@@ -15,7 +15,8 @@ from unswayed.collect.assign import next_item, person_of
 from unswayed.collect.backends import tables_about
 from unswayed.collect.database import open_database
 from unswayed.collect.export import answers_of
-from unswayed.collect.people import consent, exclude, forget, forget_before, hashed, include, invite, reissue
+from unswayed.collect.forgetting import forget, forget_people
+from unswayed.collect.people import consent, exclude, hashed, include, invite, reissue
 
 SECRET_WORDS = "zirconium marmalade"
 
@@ -87,12 +88,12 @@ def test_what_is_forgotten_is_in_no_file(make):
     assert found("anna-the-first")
     assert found(SECRET_WORDS)
     done = commands.unswayed("collect", "forget", study.file, "anna-the-first")
-    assert (done.returncode, "1 people and 2 answers" in done.stderr) == (0, True), done.stderr
+    assert (done.returncode, "1 person, 2 answers" in done.stderr) == (0, True), done.stderr
     assert not found("anna-the-first")
     assert not found(SECRET_WORDS)
 
 
-@pytest.mark.parametrize("table", ["work", "logs", "audio", "barred", "set_aside"])
+@pytest.mark.parametrize("table", ["work", "logs", "audio", "barred", "set_aside", "decisions"])
 def test_every_table_about_people_is_known(table):
     assert table in tables_about("person")
 
@@ -101,9 +102,8 @@ def test_retention(make, database):
     study, store, _ = make(assign="k = 2", database=database)
     answered(study, store, "old", 2, at=1000.0)
     answered(study, store, "new", 2, at=9000.0)
-    people, gone = store.write(lambda tx: forget_before(tx, 5000.0))
-    store.scrub()
-    assert (people, gone.answers) == (1, 2)
+    gone = forget_people(study, store, before=5000.0)
+    assert (gone.people, gone.answers) == (["old"], 2)
     assert store.read(lambda tx: tx.rows("SELECT id FROM people")) == [("new",)]
     assert store.read(lambda tx: tx.rows("SELECT count(*) FROM audit WHERE at < 5000")) == [(0,)]
     assert store.read(lambda tx: tx.rows("SELECT DISTINCT person FROM work")) == [("new",)]
@@ -123,7 +123,7 @@ def test_excluding_is_taken_back(make):
     with pytest.raises(UsageError, match="is excluded"):
         store.write(lambda tx: include(tx, study, "anna"))
     store.write(lambda tx: exclude(tx, "ben", "x"))
-    assert store.write(lambda tx: forget(tx, "ben")).answers == 2
+    assert store.write(lambda tx: forget(tx, "ben")) == 2
 
 
 def test_a_new_link_ends_the_old_one(make):

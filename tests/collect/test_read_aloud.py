@@ -12,8 +12,16 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from unswayed.base.errors import UsageError
 from unswayed.collect.export import answers_of, export
-from unswayed.collect.kinds.read_aloud import BadAudio, ReadingOptions, audio_file, audio_folder, checked, transcribe
-from unswayed.collect.people import forget
+from unswayed.collect.forgetting import forget_people
+from unswayed.collect.kinds.read_aloud import (
+    BadAudio,
+    ReadingOptions,
+    audio_file,
+    audio_folder,
+    checked,
+    sweep,
+    transcribe,
+)
 
 from .conftest import tone
 from .test_app import Person, close_clients, site
@@ -105,10 +113,36 @@ def test_from_upload_to_text(site, tmp_path):
     assert transcribe(server.study, server.store, "counting", hear, identity="second") == 0
     (row,) = answers_of(server.study, server.store)
     assert row.heard == {"counting": "32044 bytes", "another": "text"}
-    gone = server.store.write(lambda tx: forget(tx, "anna"))
-    assert gone == (1, [second])
+    assert upload(ben, ben.item(), tone(), "4" * 32).status_code == 200
+    gone = forget_people(server.study, server.store, "anna")
+    assert (gone.answers, gone.recordings) == (1, 1)
     assert server.store.read(lambda tx: tx.rows("SELECT * FROM heard")) == []
-    assert audio_file(server.study, second).exists(), "the command deletes it once the database has forgotten"
+    assert [f.stem for f in audio_folder(server.study).iterdir()] == ["4" * 32]
+
+
+def test_a_recording_without_its_file_is_no_answer(site):
+    """The server may be killed between the row of a take and its file."""
+    server = site(kind="read_aloud", items=[{"id": "i", "text": "x"}])
+    anna = Person(server, server.invite("anna")).agree()
+    item, take = anna.item(), "1" * 32
+    params = {"item": item, "take": take}
+    for _ in range(2):
+        assert anna.http.post("/audio", params=params, content=tone(), headers={"x-csrf": anna.csrf}).is_success
+        audio_file(server.study, take).unlink()
+        assert anna.say(item, {"audio": take}).status_code == 422
+    assert anna.http.post("/audio", params=params, content=tone(), headers={"x-csrf": anna.csrf}).is_success
+    assert anna.say(item, {"audio": take}).json()["counted"]
+
+
+def test_files_without_a_row_are_swept(make):
+    study, store, _ = make("read_aloud")
+    folder = audio_folder(study)
+    folder.mkdir()
+    left = ["1" * 32 + ".wav", f".{'2' * 32}.wav.partial-00ff"]
+    for name in [*left, "notes.txt"]:
+        (folder / name).write_bytes(b"x")
+    assert sweep(study, store) == 2
+    assert [file.name for file in folder.iterdir()] == ["notes.txt"], "what is not ours stays"
 
 
 def test_what_was_heard_becomes_a_suite(tmp_path):

@@ -293,6 +293,5 @@ def test_a_recordings_name_leads_nowhere_else(tmp_path: Path) -> None:
     place = Path(read_study(file).place)
     sql(place, "INSERT INTO audio VALUES ('../../mine', '1', 'anna', 1, 1.0, 1.0)")
     done = commands.unswayed("collect", "forget", file, "anna", cwd=tmp_path)
-    assert done.returncode == 3
-    assert "is not the name of a recording" in done.stderr
+    assert done.returncode == 0, done.stderr
     assert (tmp_path / "mine.wav").exists()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -254,14 +254,16 @@ def export_command(
     beside PLACE: who took part, what they were told, how far they agree.
     """
     from unswayed.collect.export import answers_of, export, summaries
+    from unswayed.collect.forgetting import EXPORT, NAMED, recorded
     from unswayed.collect.people import note
     from unswayed.collect.records import decisions
-    from unswayed.collect.sheet import write_sheet
+    from unswayed.collect.sheet import sheet_file, write_sheet
     from unswayed.storage.files import write_json_lines
 
     if form and (form == "suite") == (Path(to).suffix in (".jsonl", ".parquet")):
         raise click.UsageError("A suite is a folder; answers are FILE.jsonl or FILE.parquet.")
-    with _opened(study_file) as (study, database):
+    written = [Path(place) for place in (to, sheet_file(Path(to)), summary) if place]
+    with _opened(study_file) as (study, database), recorded(database, NAMED if names else EXPORT, *written):
         done = export(study, database, Path(to), logs, overwrite, recogniser, names)
         sheet = write_sheet(study, database, Path(to), names)
         if summary:
@@ -331,7 +333,9 @@ def backup(study_file: str, to: str) -> None:
       unswayed collect backup study.toml -o copy.sqlite
     """
 
-    with _opened(study_file) as (_, database):
+    from unswayed.collect.forgetting import BACKUP, recorded
+
+    with _opened(study_file) as (_, database), recorded(database, BACKUP, to):
         database.backup(Path(to))
 
 
@@ -386,34 +390,49 @@ def exclude_command(study_file: str, person: str, reason: str | None, undo: bool
 @click.option(
     "--before", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="Everybody who did nothing since DATE."
 )
-def forget_command(study_file: str, person: str | None, before: datetime | None) -> None:
-    """Delete PERSON, their answers, logs and recordings from STUDY. Delete older backups and exports yourself.
+@click.option("--backups", is_flag=True, help="Also rewrite the backups that `collect backup` made.")
+@click.option("--full", is_flag=True, help="PostgreSQL: run VACUUM FULL, which rewrites the tables.")
+def forget_command(study_file: str, person: str | None, before: datetime | None, backups: bool, full: bool) -> None:
+    """Delete PERSON, their answers, logs and recordings from STUDY, also while it is served.
 
     \b
       unswayed collect forget study.toml anna
+      unswayed collect forget study.toml anna --backups
       unswayed collect forget study.toml --before 2026-01-01
+
+    It prints which exports and backups can still have their data. Delete the exports yourself. --backups removes
+    everybody from the backups who is not in the study any more; a dump of PostgreSQL is made anew.
 
     With --before, it deletes everybody whose last answer is older (or, without answers, whose invitation is), and the
     audit log of that time. Run it regularly to keep data no longer than you promised.
+
+    If the command is interrupted, run it again. Serving the study also finishes it.
     """
-    from unswayed.collect.backends import Transaction
-    from unswayed.collect.kinds.read_aloud import audio_file
-    from unswayed.collect.people import Forgotten, forget, forget_before, note
+    from unswayed.base.text import visible
+    from unswayed.collect.forgetting import BACKUP, forget_people
 
     if (person is None) == (before is None):
         raise click.UsageError("Choose a PERSON, or --before DATE.")
-
-    def job(tx: Transaction) -> tuple[int, Forgotten]:
-        if before is None:
-            people, gone = 1, forget(tx, person or "")
-        else:
-            people, gone = forget_before(tx, before.replace(tzinfo=UTC).timestamp())
-        note(tx, "owner", f"forgot {people:,} people")
-        return people, gone
-
+    since = 0.0 if before is None else before.replace(tzinfo=UTC).timestamp()
     with _opened(study_file) as (study, database):
-        people, gone = database.write(job)
-        for name in gone.recordings:
-            audio_file(study, name).unlink(missing_ok=True)
-        database.scrub()
-    click.echo(f"{people:,} people and {gone.answers:,} answers deleted.", err=True)
+        gone = forget_people(study, database, person, since, backups, full)
+    who = "1 person" if len(gone.people) == 1 else f"{len(gone.people):,} people"
+    click.echo(
+        f"{who}, {counted(gone.answers, 'answer')} and {counted(gone.recordings, 'recording')} deleted.", err=True
+    )
+    lists: dict[str, Sequence[object]] = {
+        "Backups rewritten:": gone.rewritten,
+        "These backups can still have them. Delete them, or run the command again with --backups:": [
+            copy.place for copy in gone.copies if copy.what == BACKUP
+        ],
+        "These exports can still have their answers. Delete them:": [
+            f"{copy.place} ({copy.what})" for copy in gone.copies if copy.what != BACKUP
+        ],
+        "These files still contain a deleted name, in items or in what others wrote. Check them:": gone.files,
+        "Answers were downloaded from the owner's pages on these days. Delete those files:": gone.downloads,
+    }
+    for heading, places in lists.items():
+        if places:
+            click.echo("\n  ".join([heading, *(visible(str(place)) for place in places)]), err=True)
+    if gone.database:
+        click.echo(gone.database, err=True)

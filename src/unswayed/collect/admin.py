@@ -128,7 +128,9 @@ async def download(site: Site, request: Request) -> Response:
         named = (msgspec.structs.replace(row, person=called(row.person)) for row in rows)
         return b"".join(msgspec.json.encode(row) + b"\n" for row in named)
 
-    await site.write(lambda tx: note(tx, "owner", "downloaded", request.url.query[:200]))
+    chosen_by = {**msgspec.structs.asdict(wanted), "person": wanted.person and "…"}  # `forget` need not search it
+    more = urlencode({name: value for name, value in chosen_by.items() if value})[:200]
+    await site.write(lambda tx: note(tx, "owner", "downloaded", more))
     content = await asyncio.to_thread(lines)
     headers = {"content-disposition": 'attachment; filename="answers.jsonl"'}
     return Response(content, media_type="application/x-ndjson", headers=headers)

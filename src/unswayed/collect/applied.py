@@ -6,6 +6,7 @@ import time
 
 import msgspec
 
+from unswayed.base.errors import StoredFileError
 from unswayed.base.values import Json
 from unswayed.collect.backends import Transaction
 from unswayed.collect.study import PeopleStudy, as_json
@@ -32,8 +33,15 @@ def revision_number(tx: Transaction) -> int:
 
 def applied(tx: Transaction, study: PeopleStudy) -> PeopleStudy:
     """The study as it was last applied; a database that has no revision yet goes by its file."""
-    rows = tx.rows("SELECT content FROM revisions ORDER BY number DESC LIMIT 1")
+    rows = tx.rows("SELECT number, content FROM revisions ORDER BY number DESC LIMIT 1")
     if not rows:
         return study
+    number, content = rows[0]
     kept = {name: getattr(study, name) for name in _NOT_KEPT}
-    return msgspec.convert({**msgspec.json.decode(rows[0][0]), **kept}, PeopleStudy)
+    try:
+        return msgspec.convert({**msgspec.json.decode(content), **kept}, PeopleStudy)
+    except msgspec.MsgspecError as error:
+        raise StoredFileError(
+            f"{study.file}: revision {number} of the study, in its database, was written by another edition of "
+            f"unswayed, and this one can't read it ({error}). Use the edition that wrote it."
+        ) from error

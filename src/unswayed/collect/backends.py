@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sqlite3
 import subprocess
@@ -13,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from unswayed.base.errors import MissingExtra, StoredFileError
+from unswayed.base.errors import MissingExtra, StoredFileError, option
 from unswayed.storage.sqlite import connect, interrupted
 
 Cells = tuple[Any, ...]
@@ -52,7 +51,9 @@ class Backend(Protocol):
 
     def backup(self, to: Path) -> None: ...
 
-    def scrub(self) -> None: ...
+    def scrub(self, full: bool = False) -> str:
+        """Makes files lose what was deleted; returns what they may still have."""
+        ...
 
 
 def statements_of(file: Path) -> list[str]:
@@ -69,9 +70,11 @@ def _statements() -> tuple[str, ...]:
 @lru_cache
 def tables_about(column: str) -> tuple[str, ...]:
     """The tables that have a column of this name."""
-    table = re.compile(r"CREATE TABLE (\w+) \((.*)\)\s*", re.DOTALL)
-    made = (table.fullmatch(statement.strip().rstrip(";")) for statement in _statements())
-    return tuple(m[1] for m in made if m and re.search(rf"(^|[(,\s]){column} TEXT", m[2]))
+    sql = "SELECT t.name FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table' AND c.name = ?"
+    with closing(sqlite3.connect(":memory:")) as db:
+        for statement in _statements():
+            db.execute(statement)
+        return tuple(name for (name,) in db.execute(sql, (column,)))
 
 
 class _Connection:
@@ -148,10 +151,20 @@ class Sqlite:
             if self.file.stat().st_mode & 0o077:
                 self.file.chmod(OWNER_ONLY)
 
-    def scrub(self) -> None:
-        """What is deleted is overwritten in the file (`secure_delete`), but stays in the log until that is emptied."""
+    def scrub(self, full: bool = False) -> str:
+        """Rewrites the file, and empties its log. `secure_delete` overwrites deleted rows, but not the copies of them
+        that SQLite left on other pages when it moved rows there."""
         end = time.monotonic() + _BUSY
         with closing(connect(self.file, _statements(), write=True, autocommit=True)) as db:
+            try:
+                db.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 1)  # VACUUM attaches the new file
+                db.execute("VACUUM")
+            except sqlite3.OperationalError as error:
+                interrupted(db, error)
+                raise StoredFileError(
+                    f"{self.file}: what was deleted could not be overwritten ({error}). Make room, wait for other "
+                    "programs that write to it, and run the command again."
+                ) from error
             while db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 if time.monotonic() > end:
                     raise StoredFileError(
@@ -159,6 +172,7 @@ class Sqlite:
                         "Stop it and run the command again."
                     )
                 time.sleep(0.05)
+        return ""
 
     def backup(self, to: Path) -> None:
         try:
@@ -209,9 +223,17 @@ class Postgres:
         except psycopg.OperationalError as error:
             raise StoredFileError(f"PostgreSQL can't be reached: {str(error).splitlines()[0]}") from error
 
-    def scrub(self) -> None:
+    def scrub(self, full: bool = False) -> str:
+        """Plain VACUUM frees the space of deleted rows; only VACUUM FULL writes the tables anew without them."""
         with closing(self.connect(write=True)) as connection:
-            connection.run("VACUUM")
+            connection.run("VACUUM FULL" if full else "VACUUM")
+        log = "its write-ahead log until that is recycled, and its own backups and replicas"
+        if full:
+            return f"PostgreSQL's tables were rewritten. The deleted rows can still be in {log}."
+        return (
+            f"PostgreSQL can still have the deleted rows in free space inside its files, {log}. "
+            f"{option('full')} rewrites the tables (VACUUM FULL). The study waits meanwhile."
+        )
 
     def backup(self, to: Path) -> None:
         program = shutil.which("pg_dump")

@@ -93,17 +93,17 @@ class Database:
         connection.begin(write=False)
         return connection
 
-    def backup(self, to: Path) -> None:
-        """Copies the whole study as it is at one moment, while others go on writing."""
-        if to.exists():
+    def backup(self, to: Path, anew: bool = False) -> None:
+        """Copies the whole study as it is at one moment, while others go on writing. `anew` replaces a copy."""
+        if to.exists() and not anew:
             raise StoredFileError(f"{to} exists. Choose another name for the backup.")
         with growing(to, "the backup") as partial:
             partial.chmod(OWNER_ONLY)
             self._backend.backup(partial)
 
-    def scrub(self) -> None:
-        """Overwrites what was deleted, so that no file of the database holds it any longer."""
-        self._backend.scrub()
+    def scrub(self, full: bool = False) -> str:
+        """Overwrites what was deleted, in all files of the database; returns what PostgreSQL may still have."""
+        return self._backend.scrub(full)
 
     def close(self) -> None:
         if self._closed:

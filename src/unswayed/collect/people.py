@@ -7,11 +7,10 @@ import secrets
 import time
 from collections.abc import Callable
 from hashlib import sha256
-from typing import NamedTuple
 
 from unswayed.base.errors import UnknownName, UsageError, option
 from unswayed.collect.assign import free, reclaim
-from unswayed.collect.backends import Transaction, tables_about
+from unswayed.collect.backends import Transaction
 from unswayed.collect.database import LackingFact
 from unswayed.collect.study import PeopleStudy, as_json
 
@@ -72,7 +71,7 @@ def exclude(tx: Transaction, person: str, reason: str) -> None:
         raise UsageError(f"{person!r} can't be excluded: there is nobody of this name, or they are excluded already.")
     counted = "SELECT item, person FROM work WHERE person = ? AND live = 1 AND state = 'answered'"
     tx.run(f"INSERT INTO set_aside {counted}", person)
-    _free_all(tx, person)
+    free_all(tx, person)
     note(tx, "owner", "excluded", person)
 
 
@@ -107,44 +106,8 @@ def pseudonyms(tx: Transaction) -> Callable[[str], str]:
     return pseudonym
 
 
-class Forgotten(NamedTuple):
-    answers: int
-    recordings: list[str]  # names of files that are still to be deleted
-
-
-def forget(tx: Transaction, person: str) -> Forgotten:
-    """Deletes everything about a person; returns what there was."""
-    _free_all(tx, person)
-    recordings = [name for (name,) in tx.rows("SELECT name FROM audio WHERE person = ?", person)]
-    tx.run("DELETE FROM heard WHERE name IN (SELECT name FROM audio WHERE person = ?)", person)
-    ((count,),) = tx.rows("SELECT count(*) FROM work WHERE person = ? AND state IN ('answered', 'failed')", person)
-    tx.run("DELETE FROM audit WHERE who = ? OR more = ?", person, person)
-    for table in tables_about("person"):
-        tx.run(f"DELETE FROM {table} WHERE person = ?", person)  # noqa: S608 - one of our names
-    if not tx.run("DELETE FROM people WHERE id = ?", person):
-        raise UsageError(f"There is nobody named {person!r} in this study.")
-    return Forgotten(int(count), recordings)
-
-
-def idle_since(tx: Transaction, before: float) -> list[str]:
-    """Those who were invited and did all that they did before a time."""
-    sql = (
-        "SELECT p.id FROM people p LEFT JOIN work w ON w.person = p.id GROUP BY p.id, p.invited, p.consented "
-        "HAVING p.invited < ? AND coalesce(p.consented, 0) < ? AND coalesce(max(w.received), 0) < ? "
-        "AND coalesce(max(w.taken), 0) < ? ORDER BY p.id"
-    )
-    return [person for (person,) in tx.rows(sql, before, before, before, before)]
-
-
-def forget_before(tx: Transaction, before: float) -> tuple[int, Forgotten]:
-    """Forgets everyone who did nothing since, and what the audit log says of that time; returns how many people."""
-    people = idle_since(tx, before)
-    gone = [forget(tx, person) for person in people]
-    tx.run("DELETE FROM audit WHERE at < ?", before)
-    return len(people), Forgotten(sum(g.answers for g in gone), [name for g in gone for name in g.recordings])
-
-
-def _free_all(tx: Transaction, person: str) -> None:
+def free_all(tx: Transaction, person: str) -> None:
+    """The person's places are free for others."""
     for (item,) in tx.rows("SELECT item FROM work WHERE person = ? AND live = 1", person):
         free(tx, item, person)
     tx.run("UPDATE work SET state = 'expired' WHERE person = ? AND state = 'leased'", person)

@@ -139,10 +139,10 @@ def decide(tx: Transaction, item: str, person: str, reason: str, now: float) -> 
     if not rows:
         raise UsageError(f"{person!r} did not answer {item!r}.")
     sql = (
-        "INSERT INTO decisions VALUES (?, ?, ?, ?) ON CONFLICT (item) DO UPDATE "
-        "SET content = excluded.content, reason = excluded.reason, at = excluded.at"
+        "INSERT INTO decisions (item, content, reason, at, person) VALUES (?, ?, ?, ?, ?) ON CONFLICT (item) DO UPDATE "
+        "SET content = excluded.content, reason = excluded.reason, at = excluded.at, person = excluded.person"
     )
-    tx.run(sql, item, rows[0][0], reason, now)
+    tx.run(sql, item, rows[0][0], reason, now, person)
 
 
 def decisions(tx: Transaction) -> dict[str, Json]:

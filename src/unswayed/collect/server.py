@@ -14,6 +14,7 @@ from typing import Any
 from unswayed.base.errors import DataError, MissingExtra, UsageError, option
 from unswayed.collect.applied import applied, facts_of
 from unswayed.collect.database import open_database
+from unswayed.collect.forgetting import finish
 from unswayed.collect.study import PeopleStudy, read_study
 
 try:
@@ -116,6 +117,7 @@ def serve(
         sites = []
         for base, study in studies.items():
             database = stack.enter_context(open_database(study.place))
+            finish(study, database)
             if facts_of(database.read(lambda tx, study=study: applied(tx, study))) != facts_of(study):  # type: ignore[misc]
                 _LOG.warning("%s differs from what was applied. Run: unswayed collect apply %s", study.file, study.file)
             sites.append(Site(study, database, secure=bool(certificate or proxies), base=base))

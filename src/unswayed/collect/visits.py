@@ -38,9 +38,7 @@ from unswayed.collect.kinds.read_aloud import (
     audio_file,
     checked,
     discard_others,
-    enter,
     keep,
-    may_enter,
 )
 from unswayed.collect.people import hashed, note
 from unswayed.collect.site import Site, TooLarge, body_of, parts_of, signed
@@ -125,11 +123,19 @@ async def ask_consent(site: Site, request: Request) -> Response:
 
 
 async def give_consent(site: Site, request: Request) -> Response:
-    _, person, form = await _form(site, request)
+    key, _, form = await _form(site, request)
     if "agree" not in form:
         return site.to("/consent")
-    await site.write(lambda tx: agree(tx, site.study, person, site.language(request), time.time()))
+    await site.write(lambda tx: agree(tx, site.study, present(tx, key), site.language(request), time.time()))
     return site.to("/task")
+
+
+def present(tx: Transaction, key: str) -> Person:
+    """The person, inside the transaction that writes about them: they may have been forgotten since they asked."""
+    person = person_of(tx, key)
+    if person is None:
+        raise HTTPException(403, "need_link")
+    return person
 
 
 async def _form(site: Site, request: Request) -> tuple[str, Person, dict[str, str]]:
@@ -159,7 +165,7 @@ async def take_questions(site: Site, request: Request) -> Response:
     key, person, form = await _form(site, request)
     if step_of(person, site.study) != "questions":
         return site.to("/task")
-    wrong = await site.write(lambda tx: tell(tx, site.study, person, form, time.time()))
+    wrong = await site.write(lambda tx: tell(tx, site.study, present(tx, key), form, time.time()))
     return _questions(site, request, key, form, wrong) if wrong else site.to("/task")
 
 
@@ -172,8 +178,8 @@ async def show_instructions(site: Site, request: Request) -> Response:
 
 
 async def read_instructions(site: Site, request: Request) -> Response:
-    _, person, _ = await _form(site, request)
-    await site.write(lambda tx: instructed(tx, person, time.time()))
+    key, _, _ = await _form(site, request)
+    await site.write(lambda tx: instructed(tx, present(tx, key), time.time()))
     return site.to("/task")
 
 
@@ -186,16 +192,16 @@ async def task(site: Site, request: Request) -> Response:
     if step == "excluded":
         return site.message(request, "done", "excluded")
     if step != "tasks":
-        return await _end(site, request, person, step)
+        return await _end(site, request, key, person, step)
     leases, own, told, qualified = await site.write(lambda tx: _next(tx, site, key))
     csrf = signed(site.secret, key)
     if told is not None:
         why = _said(site, request, told.feedback)
         return site.page(request, "feedback", told=told, why=why, csrf=csrf)
     if not qualified:
-        return await _end(site, request, person, "unqualified")
+        return await _end(site, request, key, person, "unqualified")
     if not leases:
-        return await _end(site, request, person, "done")
+        return await _end(site, request, key, person, "done")
     shown = [(lease, site.kind.item(lease.content)) for lease in leases]
     return site.page(
         request, "task", kind=site.kind, lease=leases[0], item=shown[0][1], page=shown, own=own, csrf=csrf,
@@ -211,21 +217,19 @@ def _flag(name: str) -> str:
 
 
 def _next(tx: Transaction, site: Site, key: str) -> tuple[list[Lease], dict[str, Any], Any, bool]:
-    person = person_of(tx, key)
-    if person is None:
-        raise HTTPException(403, "need_link")
+    person = present(tx, key)
     told = feedback_for(tx, person)
     qualified = qualifies(tx, site.study, person)
     leases = next_items(tx, person, site.study.assign, site.kind, time.time()) if told is None and qualified else []
     return leases, own_progress(tx, person.id, site.study.assign.per_person), told, qualified
 
 
-async def _end(site: Site, request: Request, person: Person, how: Any) -> Response:
+async def _end(site: Site, request: Request, key: str, person: Person, how: Any) -> Response:
     """The last page, with the code if the study gives one. Whoever did nothing has finished nothing."""
     language = site.language(request)
 
     def job(tx: Transaction) -> Any:
-        end(tx, person.id, how)
+        end(tx, present(tx, key).id, how)
         return ending(tx, site.study, person, how, language)
 
     found = None
@@ -285,6 +289,8 @@ def _answer(tx: Transaction, site: Site, key: str, sent: Sent) -> tuple[Receipt,
         take_answer(tx, person, item, given, sent.log, rules, site.kind, now, sent.comment, sent.attempt)
         for item, given in {sent.item: sent.answer, **sent.more}.items()
     ]
+    if site.kind.uploads and not audio_file(site.study, str(sent.answer["audio"])).exists():
+        raise msgspec.ValidationError("you have no recording with this name")
     flags = list(dict.fromkeys(flag for receipt in receipts for flag in receipt.flags))
     counted, fresh = all(receipt.counted for receipt in receipts), all(receipt.fresh for receipt in receipts)
     unused = discard_others(tx, person.id, sent.item, str(sent.answer["audio"])) if site.kind.uploads else []
@@ -348,9 +354,7 @@ async def audio(site: Site, request: Request) -> Response:
                 file.write(part)
             file.seek(0)
             recording = await asyncio.to_thread(checked, file, site.kind.options)
-        await site.read(lambda tx: may_enter(tx, person, item, take))
-        await asyncio.to_thread(keep, site.study, take, recording)
-        await site.write(lambda tx: enter(tx, person, item, take, recording))
+        await asyncio.to_thread(keep, site.study, site.database, person, item, take, recording)
     except BadAudio as error:
         return JSONResponse({"error": site.phrase(request, str(error))}, 422)
     except NotYours as error:

@@ -167,6 +167,14 @@ def clear_left(path: Path) -> None:
                 _remove(left)
 
 
+def clear_unfinished(path: Path) -> None:
+    """Removes the files that killed processes left unfinished beside a path. Nobody holds a lock on them."""
+    for left in filter(Path.is_file, _left(path)):
+        with suppress(OSError), left.open("r+b") as found:
+            if take(found.fileno()):
+                _remove(left)
+
+
 def _lock_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.lock")
 
@@ -238,10 +246,7 @@ def _left(path: Path) -> list[Path]:
 
 def _new_file(path: Path) -> tuple[Path, BinaryIO]:
     """A file that grows until it is put in place, locked as long as it is open. Those that nobody holds are removed."""
-    for left in filter(Path.is_file, _left(path)):
-        with suppress(OSError), left.open("r+b") as found:
-            if take(found.fileno()):
-                _remove(left)
+    clear_unfinished(path)
     while True:
         partial = _beside(path)
         file = partial.open("xb")

@@ -101,10 +101,13 @@ def interrupted(db: sqlite3.Connection, error: BaseException) -> None:
 
 @lru_cache
 def _objects_of(schema: tuple[str, ...]) -> frozenset[Object]:
+    """What there is after each of the statements: a file may have seen only the first of them."""
+    found: set[Object] = set()
     with closing(sqlite3.connect(":memory:")) as db:
         for statement in schema:
             db.execute(statement)
-        return frozenset(_objects(db, 1_000))
+            found.update(_objects(db, 1_000))
+    return frozenset(found)
 
 
 def _objects(db: sqlite3.Connection, most: int) -> list[Object]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import re
 import time
 import wave
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, NamedTuple
 
@@ -27,12 +28,18 @@ from unswayed.collect.people import set_fact
 from unswayed.collect.study import PeopleStudy
 from unswayed.storage.files import write_atomically
 
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
 RATE = 16_000
 MAX_AUDIO = 40 << 20  # bytes of an upload
 _FULL = 0.99  # of full scale: louder samples are taken for clipped
 _RATES = range(8_000, 192_001)
 _BLOCK = 1 << 16  # frames
 _NAME = re.compile("[0-9a-f]{32}")
+_OWN_FILE = re.compile(r"[0-9a-f]{32}\.wav|\.[0-9a-f]{32}\.wav\.partial-[0-9a-f]+")
 
 
 class ReadingItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -151,10 +158,42 @@ def audio_file(study: PeopleStudy, name: str) -> Path:
     return audio_folder(study) / f"{name}.wav"
 
 
-def keep(study: PeopleStudy, take: str, recording: Recording) -> None:
-    file = audio_file(study, take)
-    write_atomically(file, recording.content)
-    file.chmod(0o600)
+@contextmanager
+def folder_locked(study: PeopleStudy, alone: bool = False) -> Iterator[None]:
+    """Many store takes at once. While somebody is `alone`, nobody does: then a file without a row is left over."""
+    folder = audio_folder(study)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        if fcntl is not None:
+            with suppress(OSError):  # a network file system without locks
+                fcntl.flock(held, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(held)
+
+
+def keep(study: PeopleStudy, database: Database, person: Person, item: str, take: str, recording: Recording) -> None:
+    """Notes a take, then writes its file: at any moment, a file without a row is nobody's."""
+    with folder_locked(study):
+        database.write(lambda tx: enter(tx, person, item, take, recording))
+        file = audio_file(study, take)
+        write_atomically(file, recording.content)
+        file.chmod(0o600)
+
+
+def sweep(study: PeopleStudy, database: Database) -> int:
+    """Deletes recordings without a row, and files that a killed server left unfinished; returns how many there were."""
+    if not audio_folder(study).exists():
+        return 0
+    count = 0
+    with folder_locked(study, alone=True):
+        known = {f"{name}.wav" for (name,) in database.read(lambda tx: tx.rows("SELECT name FROM audio"))}
+        for file in audio_folder(study).iterdir():
+            if _OWN_FILE.fullmatch(file.name) and file.name not in known:
+                file.unlink(missing_ok=True)
+                count += 1
+    return count
 
 
 def may_enter(tx: Transaction, person: Person, item: str, take: str) -> None:
