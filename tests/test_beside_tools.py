@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from unswayed.api import vary_text
+from unswayed.run.texts import vary_text
 
 DEEPEVAL = Path(__file__).parents[1] / ".venv" / "deepeval" / "bin" / "python"
 

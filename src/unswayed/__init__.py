@@ -10,7 +10,7 @@ from unswayed.base.lazy_exports import lazy_exports
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "api": "augment carry_out check estimate_cost vary_text",
+        "api": "augment carry_out check estimate_cost",
         "base.edits": "Edit",
         "base.errors": "UnswayedError",
         "base.options": "Asking OperatorSpec ReadOptions",
@@ -29,6 +29,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "run.plan": "ComparePlan DataPlan Engine GatePlan MeasurePlan Plan SystemPlan VaryPlan read_plan",
         "run.record": "Run",
         "run.spending": "CostEstimate",
+        "run.texts": "vary_text vary_texts",
         "score": "Scorer",
         "storage.suite": "Suite",
         "systems": "System open_system",

@@ -1,4 +1,4 @@
-from unswayed.api import augment, carry_out, check, estimate_cost, vary_text
+from unswayed.api import augment, carry_out, check, estimate_cost
 from unswayed.base.edits import Edit
 from unswayed.base.errors import UnswayedError
 from unswayed.base.options import Asking, OperatorSpec, ReadOptions
@@ -27,6 +27,7 @@ from unswayed.run.plan import (
 )
 from unswayed.run.record import Run
 from unswayed.run.spending import CostEstimate
+from unswayed.run.texts import vary_text, vary_texts
 from unswayed.score import Scorer
 from unswayed.storage.suite import Suite
 from unswayed.systems import System, open_system
@@ -77,6 +78,7 @@ __all__ = [
     "read_plan",
     "run_system",
     "vary_text",
+    "vary_texts",
     "write_comparison",
     "write_report",
     "write_view",

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from unswayed.base.errors import UsageError, option
-from unswayed.base.language import identify, language_tag
 from unswayed.base.options import OperatorSpec, options_in_plan
 from unswayed.base.secrets import hide, masked_data, masked_spec
 from unswayed.base.task import task_named
-from unswayed.base.values import Example, Variant
 from unswayed.data import open_source
 from unswayed.measure.gates import Verdict, check_sets, gates_of, judge
 from unswayed.measure.judging import cited
@@ -36,8 +34,7 @@ from unswayed.systems.device import using
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import prices_of
 from unswayed.systems.template import Template
-from unswayed.vary.engine import Variation, make_operator, vary
-from unswayed.vary.presets import expand
+from unswayed.vary.engine import make_operator
 
 AnySystem = Any  # a function, a fitted model, a `System`, or a text
 
@@ -223,33 +220,3 @@ def _check_measures(measure: MeasurePlan) -> None:
         scorer_named(name)
     comparing = Comparing(task_named("text"), measure.extract, measure.equivalent, measure.rubric)
     cited(measure.agreement, comparing)
-
-
-@options_in_plan(Plan, "vary", "data")
-def vary_text(
-    text: str, operators: str | OperatorSpec | Sequence[str | OperatorSpec], n: int | None = None, *,
-    seed: int | None = None, language: str | None = None, plan: PlanLike = None,
-) -> list[Variant]:  # fmt: skip
-    """`n` variants of one text by each operator; fewer if an operator finds nothing to change.
-
-    Example: `unswayed.vary_text("turn off the lights", "keyboard/adjacent", n=5, seed=7)`.
-
-    The language is identified from the text unless you name it. A short text may need its name, such as `en`.
-    """
-    if not isinstance(text, str):
-        raise UsageError(f"{option('text')} must be a text, not {text!r:.60}. For several texts, use make_suite.")
-    if n is not None and (not hasattr(n, "__index__") or isinstance(n, bool) or n < 1):
-        raise UsageError(f"{option('n')} must be a whole number of 1 or more, not {n!r:.60}.")
-    made = plan_of(plan, operators=operators, draws=n, seed=seed, language=language)
-    language = made.data.language
-    known = language_tag(language) if language else identify([text]).language
-    variation = Variation(
-        operators=expand(made.vary.specs(), known, "text")[0],
-        task="text",
-        language=known,
-        language_guessed=language is None,
-        draws=made.vary.draws,
-        seed=made.vary.seed,
-        keep_facts=made.vary.keep_facts == "yes",
-    )
-    return list(vary([Example(0, "text", {"text": text})], variation))

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from unswayed.api import vary_text
 from unswayed.base.errors import UsageError, option
 from unswayed.base.task import task_named
+from unswayed.run.texts import vary_text
 from unswayed.score import Comparing
 
 try:

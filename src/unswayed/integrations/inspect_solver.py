@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from unswayed.api import vary_text
 from unswayed.base.errors import UsageError
+from unswayed.run.texts import vary_text
 
 try:
     from inspect_ai.solver import Generate, TaskState, solver

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from operator import eq
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast, overload
 
 import msgspec
 
@@ -33,6 +33,7 @@ from unswayed.vary.operator import UNALTERED, Change, Operator, PromptOperator, 
 from unswayed.vary.words import checked_choice
 
 BLOCK = 512  # examples handled at once: enough for operators that batch, little enough to stream
+_LOOKED_AT = 16  # examples read ahead
 _MOST_CHARACTERS = 1 << 20  # of examples handled at once: words of texts may take a hundred times their letters
 MOST_DRAWS = 100_000
 _FEW = 8  # variants of an example
@@ -147,15 +148,53 @@ class Variation(msgspec.Struct, frozen=True, kw_only=True):
 def blocks_of(examples: Iterable[Example], size: int = BLOCK) -> Iterator[list[Example]]:
     """The examples, so many at a time, or fewer where their texts are long."""
     block: list[Example] = []
-    characters = 0
-    for example in examples:
-        block.append(example)
-        characters += sum(map(len, example.inputs.values()))
-        if len(block) == size or characters >= _MOST_CHARACTERS:
-            yield block
-            block, characters = [], 0
+    characters, rest = 0, iter(examples)
+    while some := list(islice(rest, _LOOKED_AT)):
+        # Short texts are added up for some examples together, which takes a third of the time.
+        more = sum([len(text) for example in some for text in example.inputs.values()])
+        if characters + more < _MOST_CHARACTERS and len(block) + len(some) < size:
+            block += some
+            characters += more
+            continue
+        for example in some:
+            block.append(example)
+            characters += sum(map(len, example.inputs.values()))
+            if len(block) == size or characters >= _MOST_CHARACTERS:
+                yield block
+                block, characters = [], 0
     if block:
         yield block
+
+
+class _PlainExamples(Sequence[Example]):
+    """Texts by themselves as examples, each made when it is asked for: quick operators hardly ever ask."""
+
+    def __init__(self, strings: Sequence[str], ids: Sequence[str]) -> None:
+        self._strings, self._ids = strings, ids
+
+    def __len__(self) -> int:
+        return len(self._strings)
+
+    @overload
+    def __getitem__(self, at: int) -> Example: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Example]: ...
+    def __getitem__(self, at: int | slice) -> Example | list[Example]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        return Example(at, self._ids[at], {"text": self._strings[at]})
+
+
+def _blocks_of_texts(strings: Sequence[str], ids: Sequence[str], variation: Variation) -> Iterator[Block]:
+    """Blocks of texts by themselves, as `blocks_of` divides examples."""
+    size, first, characters = variation.at_once, 0, 0
+    for last in range(1, len(strings) + 1):
+        characters += len(strings[last - 1])
+        if last - first == size or characters >= _MOST_CHARACTERS or last == len(strings):
+            some, its = strings[first:last], ids[first:last]
+            texts = Texts.plain(_PlainExamples(some, its), some, its, variation.language)
+            yield Block(texts.examples, texts, range(1, len(some) + 1))
+            first, characters = last, 0
 
 
 class Block(NamedTuple):
@@ -242,6 +281,24 @@ class Varier:
         if len(plain) == len(columns):
             return Variants(plain), +unchanged
         return list(filter(None, chain.from_iterable(zip(*columns, strict=True)))), +unchanged
+
+    def texts(self, strings: Sequence[str], ids: Sequence[str]) -> list[str]:
+        """A variant of each text by itself, in the first draw; the text where there is nothing to change."""
+        made: list[str] = []
+        for block in _blocks_of_texts(strings, ids, self.variation):
+            befores = block.texts.strings
+            if self.variation.set == "random":
+                afters = {variant.row: variant.inputs["text"] for variant in self._vary_at_random(block)[0]}
+                made += [afters.get(i, before) for i, before in enumerate(befores)]
+                continue
+            column = self._apply(self.operators[0], 0, block, range(len(befores)), {})
+            if not isinstance(column, VariantColumn):
+                made += [v.inputs["text"] if v else before for v, before in zip(column, befores, strict=True)]
+            elif None in column.texts:
+                made += [before if new is None else new for new, before in zip(column.texts, befores, strict=True)]
+            else:
+                made += cast("list[str]", column.texts)
+        return made
 
     def _block_of(self, examples: Sequence[Example]) -> Block:
         every, whose = self._chosen, examples
@@ -395,10 +452,13 @@ class Varier:
             changes = self._spare(operator, draws, texts, fields, changes)
             self.left_out.update(operator.left_out)
             operator.left_out.clear()
-            if operator.slips:
-                changes = _noted_facts(texts, changes)
             if block.one_each:
                 return self._column(operator, draw, texts, SingleEdits.of(changes))
+            if operator.slips and (touched := _touched_facts(texts, changes)):
+                changes = [
+                    Change(one.edits, one.note + touched[i]) if one and i in touched else one
+                    for i, one in enumerate(changes)
+                ]
             spans = zip(block.examples, (0, *block.ends), block.ends, strict=False)
             return [self._variant(operator, draw, e, texts.fields[a:b], changes[a:b]) for e, a, b in spans]
 
@@ -418,7 +478,7 @@ class Varier:
         """The changes, drawn again where they damage what must stay whole, or a fact that must stay true."""
         # The first draw is what it always was, so texts with nothing to protect vary as before; and nearly all texts
         # are told by one scan of the block, which the draws and operators share.
-        found: dict[int, tuple[Protected, ...]] = texts.once(_protected_in)
+        found: dict[int, tuple[Protected, ...]] = {} if operator.protect == "none" else texts.once(_protected_in)
         spared = {i: spans for i in found if (spans := operator.spares(found[i]))}
         facts = operator.keep_facts
         wanted: Sequence[int] = range(len(texts)) if facts else list(spared)
@@ -478,7 +538,11 @@ class Varier:
             afters[i], golds[i], others[i] = (one.inputs[fields[i]], one.gold, one.note) if one else (None, None, "")
 
         def notes() -> Sequence[str]:
-            return [others.get(i, note) for i, note in enumerate(changes.notes)] if others else changes.notes
+            # Which facts are touched is read from a list of common words, so whoever takes texts alone never needs it.
+            touched = _touched_facts(texts, changes) if operator.slips else {}
+            if not others and not touched:
+                return changes.notes
+            return [others.get(i, note) + touched.get(i, "") for i, note in enumerate(changes.notes)]
 
         return VariantColumn(_maker(operator, draw), examples, fields, afters, golds, notes)
 
@@ -534,34 +598,18 @@ def _edits_at(changes: Sequence[Change | None], i: int) -> Sequence[Edit]:
     return change.edits if change else ()
 
 
-def _noted_facts(texts: Texts, changes: Sequence[Change | None]) -> Sequence[Change | None]:
-    """The changes, whose notes say what facts they touch."""
-
-    def touched(i: int) -> str:
+def _touched_facts(texts: Texts, changes: Sequence[Change | None]) -> dict[int, str]:
+    """By place, what the notes of changes that touch facts say about it."""
+    found: dict[int, str] = {}
+    rest: Iterable[int] = range(len(changes))
+    if isinstance(changes, SingleEdits) and texts.language:
+        found, rest = touching_each(texts.strings, changes.edits, texts.language), changes.others
+    for i in rest:
         edits = _edits_at(changes, i)
         kinds = touched_facts(texts.strings[i], edits, texts.language or texts[i].language) if edits else ()
-        if not any(kinds):
-            return ""
-        named = dict.fromkeys(filter(None, kinds))
-        return f"; touches: {', '.join(named)}"
-
-    if isinstance(changes, SingleEdits):
-        others = {i: Change(one.edits, one.note + touched(i)) for i, one in changes.others.items()}
-
-        def notes() -> list[str]:
-            made = list(changes.notes)
-            if texts.language:
-                found = touching_each(texts.strings, changes.edits, texts.language)
-                for i, kind in found.items():
-                    made[i] += f"; touches: {kind}"
-            else:
-                made = [note + touched(i) for i, note in enumerate(made)]
-            return made
-
-        return SingleEdits(changes.edits, notes, others)
-    return [
-        one and (Change(one.edits, one.note + said) if (said := touched(i)) else one) for i, one in enumerate(changes)
-    ]
+        if any(kinds):
+            found[i] = ", ".join(dict.fromkeys(filter(None, kinds)))
+    return {i: f"; touches: {kinds}" for i, kinds in found.items()}
 
 
 def _maker(operator: Operator, draw: int) -> Maker:

@@ -9,7 +9,7 @@ import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, overload
 
@@ -128,9 +128,19 @@ class Texts(Sequence[Text]):
         self.examples, self.fields, self.task = examples, fields, task
         self._languages = [language] * len(fields) if isinstance(language, str) else language
         self.language = self._languages[0] if len(set(self._languages)) == 1 else ""
-        self.strings = [e.inputs[field] for e, field in zip(examples, fields, strict=True)]
+        self.strings: Sequence[str] = [e.inputs[field] for e, field in zip(examples, fields, strict=True)]
         self._made: dict[int, Text] = {}
         self._found: dict[Any, Any] = {}
+
+    @classmethod
+    def plain(cls, examples: Sequence[Example], strings: Sequence[str], ids: Sequence[str], language: str) -> Texts:
+        """Texts without labels, of examples that are not looked at."""
+        block = cls((), (), None, language)
+        block.examples, block.fields, block.strings = examples, ["text"] * len(strings), strings
+        block.language, block._languages = language, [language] * len(strings)
+        block.ids = StreamIds(ids)
+        block.golds = [None] * len(strings)
+        return block
 
     @classmethod
     def of(cls, texts: Sequence[Text]) -> Texts:
@@ -346,7 +356,7 @@ class Operator:
     @classmethod
     def parameters(cls) -> dict[str, inspect.Parameter]:
         """The operator's parameters by name, with `protect`, which every operator that edits texts has."""
-        own = dict(inspect.signature(cls).parameters)
+        own = _own_parameters(cls).copy()
         if issubclass(cls, PromptOperator):
             return own
         return {**own, "protect": inspect.Parameter("protect", inspect.Parameter.KEYWORD_ONLY, default=PROTECT[0])}
@@ -360,6 +370,12 @@ class Operator:
     def summary(cls) -> str:
         """The first line of the docstring."""
         return inspect.cleandoc(cls.__doc__ or "").split("\n", 1)[0]
+
+
+@cache
+def _own_parameters(cls: Any) -> dict[str, inspect.Parameter]:
+    """A class's own parameters, which take longer to find than a quick operator needs for fifty texts."""
+    return dict(inspect.signature(cls).parameters)
 
 
 class Rewritten(NamedTuple):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _GUESSES = 8  # places tried for a letter, before all are listed
+_FEW_TEXTS = 4  # for which arrays take longer
 _PLAIN = 128  # characters of ASCII
 
 
@@ -130,7 +131,8 @@ class Adjacent(Operator):
 
     def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
         slips = slips_on(self._layout or layout_for(texts.language).name) if texts.language else None
-        if slips is None or self.rate or slips.board.input or slips.board.name in OTHER_SCRIPT:
+        one_by_one = self.rate or len(texts) < _FEW_TEXTS
+        if slips is None or one_by_one or slips.board.input or slips.board.name in OTHER_SCRIPT:
             return [self._change_one(text, rng) for text, rng in zip(texts, streams, strict=True)]
         import numpy as np
 
@@ -139,16 +141,21 @@ class Adjacent(Operator):
         # and a slip is a row of a table that has those of all ASCII characters. Text by text, `unswayed vary` on
         # 100,000 texts takes 1.25 to 1.45 times as much CPU time.
         codes, starts, sizes = texts.once(_plain_letters)
-        table, guesses = slips.table, AT_ONCE - 1  # as many as leave a number for what comes out
-        # As `_change_one` does one after another, but every guess is made, and the first that finds a letter counts.
-        # Each guess is a draw of its own, so the draws that are not needed change nothing.
-        at = below(streams.numbers[:, :guesses], sizes[:, None]).astype(np.int64)
-        counts = table.counts[codes[starts[:, None] + at]]
-        tried = (counts > 0).argmax(1)  # the first place with a letter that may slip; 0 also where none has
+        table, numbers = slips.table, streams.numbers
+        # As `_change_one` does one after another: the first guess that finds a letter counts. As many are made as leave
+        # a number for what comes out; each time for the texts that still have none, which soon are few.
+        at, tried = np.zeros(len(texts), np.int64), np.zeros(len(texts), np.int64)
+        counts, waiting = np.zeros(len(texts), np.uint64), np.arange(len(texts))
+        for guess in range(AT_ONCE - 1):
+            at[waiting] = its = below(numbers[waiting, guess], sizes[waiting]).astype(np.int64)
+            counts[waiting] = slipping = table.counts[codes[starts[waiting] + its]]
+            tried[waiting] = guess
+            waiting = waiting[slipping == 0]
+            if not len(waiting):
+                break
         rows = np.arange(len(texts))
-        at, counts = at[rows, tried], counts[rows, tried]
         # The number after the guess that counted decides what comes out, as the next draw of the stream would.
-        chosen = table.firsts[codes[starts + at]] + below(streams.numbers[rows, tried + 1], counts)
+        chosen = table.firsts[codes[starts + at]] + below(numbers[rows, tried + 1], counts)
         others = {}
         places: list[int] = at.tolist()
         kinds: list[int] = chosen.tolist()
