@@ -48,7 +48,9 @@ def command(kind: str, format_: str, lang: str | None, task: str | None) -> None
     if kind == "corpora":
         from unswayed.data import corpora
 
-        rows = [{"name": c.name, "what": c.description, "licence": c.licence} for c in corpora()]
+        for c in corpora():
+            how = f"unswayed data pull {c.name}"
+            rows.append({"name": c.name, "what": c.description, "licence": c.licence, "from": c.homepage, "get": how})
     elif kind == "layouts":
         from unswayed.vary.keyboard.layouts import languages_of, layout, layout_names
 

@@ -26,13 +26,16 @@ class _Studies(click.Group):
             return None
         study = studies.get(name)
 
-        def run(data: str, only: tuple[str, ...], format_: str, **given: Any) -> None:
+        def run(data: str | None, only: tuple[str, ...], format_: str, **given: Any) -> None:
             plan_from(None, given)
-            click.echo(study().run(Path(data), only, given).text(format_))
+            made = study()
+            click.echo(made.run(Path(data) if data else made.pulled(), only, given).text(format_))
 
         place, tables = click.Path(exists=True), f"A table. Repeatable. Of: {', '.join(study.tables)}."
+        fetched = ", ".join(f"`data pull {name}`" for name in study.corpora)
+        where = f"The study's data. Default: where {fetched} put it." if fetched else "The study's data."
         params: list[click.Parameter] = [
-            click.Option(["--data"], required=True, type=place, metavar="DIR", help="The study's data."),
+            click.Option(["--data"], required=not study.corpora, type=place, metavar="DIR", help=where),
             click.Option(["--only"], multiple=True, metavar="TABLE", help=tables),
         ]
         for o in study.options:

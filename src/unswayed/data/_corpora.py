@@ -8,7 +8,6 @@ import os
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urlsplit
@@ -23,16 +22,40 @@ _CATALOGUE = files("unswayed.data") / "_catalogue.toml"
 
 
 class CorpusFile(msgspec.Struct, frozen=True, array_like=True):
-    """A file of a corpus: where it goes, its size and its SHA-256."""
+    """A file of a corpus: where it goes, its size and its SHA-256; `at` is its place below `base`, if another.
+
+    Where the catalogue knows neither size nor hash, a file is checked by its number of `characters`.
+    """
 
     path: str
     size: int
     sha256: str
+    at: str = ""
+    characters: int = 0
 
     def __post_init__(self) -> None:
-        parts = PurePosixPath(self.path).parts
-        if not parts or ".." in parts or self.path.startswith("/") or "\\" in self.path:
-            raise ValueError(f"{self.path!r} would lead out of the corpus's own folder")
+        for path in (self.path, self.at or self.path):
+            parts = PurePosixPath(path).parts
+            if not parts or ".." in parts or path.startswith("/") or "\\" in path:
+                raise ValueError(f"{path!r} would lead out of the corpus's own folder")
+        if not self.sha256 and not self.characters:
+            raise ValueError(f"{self.path!r} has nothing to check it by")
+
+    @property
+    def most(self) -> int:
+        """Bytes at most: a character of UTF-8 has four."""
+        return self.size or 4 * self.characters
+
+    def fault(self, path: Path) -> str:
+        """What is wrong with the content of a file; empty if it is the one that the catalogue means."""
+        if self.sha256:
+            found = file_hash(path)
+            return "" if found == self.sha256 else f"SHA-256 {found}, not {self.sha256}"
+        try:
+            count = len(path.read_bytes().decode("utf-8"))
+        except UnicodeDecodeError:
+            return "not a text in UTF-8"
+        return "" if count == self.characters else f"{count:,} characters, not {self.characters:,}"
 
 
 class Corpus(msgspec.Struct, frozen=True):
@@ -47,7 +70,8 @@ class Corpus(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        return sum(file.size for file in self.files)
+        """Bytes; of files whose size is not known, those of their characters."""
+        return sum(file.size or file.characters for file in self.files)
 
 
 def corpora() -> list[Corpus]:
@@ -84,36 +108,35 @@ def pull(
     folder = (Path(cache) if cache else cache_folder()) / corpus.name
     for file in corpus.files:
         target = folder / file.path
-        if target.is_file() and target.stat().st_size == file.size and file_hash(target) == file.sha256:
-            progress(file.size)
+        if target.is_file() and file.size in (0, target.stat().st_size) and not file.fault(target):
+            progress(file.size or file.characters)
             continue
         from urllib.request import Request, urlopen  # slow to import, and seldom needed
 
-        url = f"{base}/{quote(file.path)}"
+        url = f"{base}/{quote(file.path if mirror else file.at or file.path)}"
         partial = _partial_path(target)
         try:
             with _disk_problems(target):
                 target.parent.mkdir(parents=True, exist_ok=True)
-            digest, got = sha256(), 0
+            got = 0
             request = Request(url, headers={"User-Agent": f"unswayed/{VERSION}"})  # noqa: S310  only http(s) comes here
             with _network_problems(url, timeout):
                 response = urlopen(request, timeout=timeout)  # noqa: S310
             # A disk may turn out to be full only when what was buffered is written on closing, so `out` closes inside.
             with response, _disk_problems(partial), partial.open("wb") as out:
                 announced = response.headers.get("Content-Length")
-                while got <= file.size:  # it stops one piece after the file has become too long
+                while got <= file.most:  # it stops one piece after the file has become too long
                     with _network_problems(url, timeout):
                         piece = response.read(_PIECE_BYTES)
                     if not piece:
                         break
                     out.write(piece)
-                    digest.update(piece)
                     got += len(piece)
                     progress(len(piece))
-            if announced and announced.isdigit() and got < int(announced) and got <= file.size:
+            if announced and announced.isdigit() and got < int(announced) and got <= file.most:
                 raise PullError(f"{url}: the connection was cut after {got:,} of {int(announced):,} bytes. Try again.")
-            if (found := digest.hexdigest()) != file.sha256:
-                what = f"the file is not the one that was expected (SHA-256 {found}, not {file.sha256}). It changed"
+            if fault := file.fault(partial):
+                what = f"the file is not the one that was expected ({fault}). It changed"
                 how = f"Try again, or choose another {option('mirror')}."
                 raise PullError(f"{url}: {what} at its source or on the way; nothing was kept. {how}")
             with _disk_problems(target):

@@ -159,7 +159,18 @@ class Study:
     title: ClassVar[str]
     tables: ClassVar[Mapping[str, StudyTable]]
     options: ClassVar[tuple[Option, ...]] = ()
+    corpora: ClassVar[tuple[str, ...]] = ()  # those that `unswayed data pull` fetches, where no folder is given
     context: ClassVar[type[StudyContext]] = StudyContext
+
+    def pulled(self) -> Path:
+        """Where `unswayed data pull` leaves the study's data: the folder of its one corpus, or that of all of them."""
+        from unswayed.data import cache_folder
+
+        cache = cache_folder()
+        if not any((cache / name).is_dir() for name in self.corpora):
+            wanted = " and ".join(f"`unswayed data pull {name}`" for name in self.corpora)
+            raise UsageError(f"Set {option('data')} to the study's data{f', or fetch it: {wanted}' if wanted else ''}.")
+        return cache / self.corpora[0] if len(self.corpora) == 1 else cache
 
     def run(self, data: Path, only: Sequence[str] = (), given: Given | None = None) -> Outcome:
         """Makes the chosen tables, all where none is named, and writes the pages of every table that is kept.

@@ -88,6 +88,26 @@ def test_indian_english_pairs(tmp_path: Path) -> None:
         list(read_examples(tmp_path, ReadOptions(gold="feature")))
 
 
+def test_pairs_are_made_of_the_public_sentences(tmp_path: Path) -> None:
+    rows = ["Example,Feature", "I go there daily,None of the Above", "I was there just yesterday,None of the Above",
+            "I was there yesterday only,Focus Only", "daily I go there,Object Fronting"]  # fmt: skip
+    (tmp_path / "indian_english_dialect.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert [tuple(pair) for pair in read_pairs(tmp_path)] == [
+        (2, "Focus Only", "I was there yesterday only", "I was there just yesterday"),
+        (3, "Object Fronting", "daily I go there", "I go there daily"),
+    ]
+    assert [e.inputs["text"] for e in read_examples(tmp_path)] == ["I was there just yesterday", "I go there daily"]
+    (tmp_path / "indian_english_dialect.csv").write_text("Example,Feature\nI go,Focus Only\n", encoding="utf-8")
+    with pytest.raises(DataError, match="no sentence has the feature 'None of the Above'"):
+        list(read_pairs(tmp_path))
+
+
+@needs_shared
+def test_the_public_sentences_give_the_pairs_that_the_study_was_made_with() -> None:
+    folder = SHARED / "dialect_indian_english"
+    assert list(read_pairs(folder / "indian_english_dialect.csv")) == list(read_pairs(folder / "pairs_derived.tsv"))
+
+
 @needs_shared
 def test_the_real_files_are_whole() -> None:
     counts = Counter((s.language, s.bucket) for s in read_segments(SHARED / "frmt"))

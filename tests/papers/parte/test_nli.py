@@ -68,6 +68,30 @@ def test_unseen_words_are_understood_by_their_vectors(model: type[NliBow], optio
     assert set(opened.predict(hostile)) <= {"entailed", "not_entailed"}
 
 
+def test_a_training_that_learnt_nothing_is_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first training's answers are replaced by one label for all pairs."""
+    monkeypatch.setattr("unswayed.papers.parte.models._FEW", 10)
+    predict, failing = NliBow.predict, {0}
+
+    def one_label(self, batch):
+        return ["entailed"] * len(batch) if self.card.settings.seed in failing else predict(self, batch)
+
+    monkeypatch.setattr(NliBow, "predict", one_label)
+    options = {"epochs": 20, "batch_size": 8, "lr": 0.01, "vectors": vectors_file(tmp_path), "to": tmp_path / "model"}
+    system = NliBow.train(LEARNT, LEARNT, **options)
+    assert system.card.settings.seed == 1000
+    told = capsys.readouterr().err
+    assert "nli/bow, seed 0: it calls every pair entailed, so it has learnt nothing; training again with seed" in told
+    assert open_system(str(tmp_path / "model")).identity == system.identity
+    assert NliBow.train(LEARNT, LEARNT, **options).identity == system.identity  # nothing is trained twice
+    assert capsys.readouterr().err == ""
+    failing |= {1000, 2000}
+    NliBow.train(LEARNT, LEARNT, **{**options, "to": tmp_path / "other"})
+    assert capsys.readouterr().err.count("learnt nothing") == 3
+
+
 def test_the_layers_see_what_the_paper_says(tmp_path: Path) -> None:
     vectors = Vectors.read(vectors_file(tmp_path), [["cat", "axe"]])
     network = BowPairNetwork(vectors, 2, TrainingSettings(dropout=0.0))

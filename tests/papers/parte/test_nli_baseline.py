@@ -52,6 +52,18 @@ def test_order_of_the_texts_counts() -> None:
     assert system.predict([swapped]) == ["yes"]
 
 
+def test_names_of_the_texts_may_differ_from_those_that_were_learnt(tmp_path: Path) -> None:
+    """RTE's development pairs have sentence1 and sentence2; the pairs of the study are premises and hypotheses."""
+    rows = [("a man and a woman sing", "a man sings", "true"), ("a man sings", "a man and a woman sing", "false")] * 4
+    examples = [Example(i, str(i), {"sentence1": p, "sentence2": h}, gold) for i, (p, h, gold) in enumerate(rows)]
+    system = Nli.train(examples)
+    asked = {"premise": rows[0][0], "hypothesis": rows[0][1]}
+    assert system.predict([asked, {"text1": rows[1][0], "text2": rows[1][1]}]) == ["true", "false"]
+    failed = system.predict([{"text": "alone"}])[0]
+    assert isinstance(failed, Failed)
+    assert "'sentence1' and 'sentence2'" in failed.error
+
+
 def test_three_labels_and_other_languages() -> None:
     pairs = [("今天下雨", "下雨了", 0), ("今天下雨", "今天没下雨", 1), ("今天下雨", "猫在睡觉", 2)] * 3
     examples = [Example(i, str(i), {"a": p, "b": h}, gold) for i, (p, h, gold) in enumerate(pairs)]

@@ -13,9 +13,11 @@ from unswayed.base.errors import StoredFileError, UsageError
 from unswayed.papers.parte import glove
 from unswayed.papers.parte.agreement import of_model
 from unswayed.papers.parte.changed import Judged, changed_predictions
+from unswayed.papers.parte.page import with_failed
 from unswayed.papers.parte.study import Parte
 from unswayed.papers.parte.trainings import compared, measured, one_training
 from unswayed.papers.parte.vectors import Vectors
+from unswayed.report import Section
 from unswayed.stats import Resampling
 
 DATA = Path(__file__).parents[3] / "../shared/data/parte"
@@ -75,6 +77,15 @@ def test_agreement_is_by_the_interval_and_a_recount_by_the_digit() -> None:
     assert theirs["accuracy on P̂aRTE"].verdict == "same"
     assert theirs["changed predictions"].verdict == "differs"
     assert "5 of 40 pairs in the paper, 6 in the published" in theirs["changed predictions"].why
+
+
+def test_trainings_that_learnt_nothing_are_named() -> None:
+    trainings = {"bilstm": [one_training(pairs(3)), one_training(pairs(0))], "bow": [one_training(pairs(0))]}
+    trainings["bow"][0]["answers"] = {"a": 0.5, "b": 0.5}
+    told = with_failed(Section("t"), trainings, {"bow": [1001], "bilstm": []}).sentences
+    assert "bilstm: training 2 of 2 calls every pair a" in told[1]
+    assert told[-1].startswith("bow: 1 training had called every pair the same and was done again (seed 1001)")
+    assert not any(sentence.startswith("bow: training") for sentence in told)
 
 
 @needs_parte

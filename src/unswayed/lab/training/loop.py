@@ -91,12 +91,19 @@ class Checkpoint:
         text = msgspec.json.encode(_CheckpointText(self.plan, msgspec.Raw(state)))
         write_atomically(self.file, packed(tensors, text))
 
+    def fits(self) -> bool:
+        """Is there one, of this plan?"""
+        try:
+            return self.read() is not None
+        except UsageError:
+            return False
+
     def remove(self) -> None:
         self.file.unlink(missing_ok=True)
 
 
 _TOGETHER = 20  # batches that are cut from one stretch of the shuffled data, so that their texts are of like length
-_WARM_UP = 200  # steps at most, and a tenth of all
+_WARM_UP = 200  # steps at most, and a tenth of all, where the settings have no number
 _LOWEST = 0.02  # of the learning rate, at the end
 _CLIP = 5.0
 
@@ -188,12 +195,13 @@ class Loop:
             stretch = sorted(order[start : start + size * _TOGETHER], key=lambda i: self.lengths[i])
             batches += [stretch[at : at + size] for at in range(0, len(stretch), size)]
         steps = len(batches) * self.settings.epochs
+        warm_up = min(_WARM_UP, steps / 10) if self.settings.warm_up is None else self.settings.warm_up
         for n, k in enumerate(rng.permutation(len(batches)).tolist(), epoch * len(batches)):
             chosen = batches[k]
             batch, gold = beside(self.network, self.collated(chosen))
             for part, optimiser in enumerate(self._optimisers):
                 # The learning rate goes up in the first steps, then down along a cosine.
-                warm, turn = min(_WARM_UP, steps / 10), (1 + math.cos(math.pi * n / steps)) / 2
+                warm, turn = warm_up or 1.0, (1 + math.cos(math.pi * n / steps)) / 2
                 rate = min(1.0, (n + 1) / warm) * (_LOWEST + (1 - _LOWEST) * turn)
                 for group in optimiser.param_groups:
                     group["lr"] = self.settings.lr * rate

@@ -41,6 +41,7 @@ class TrainingSettings(msgspec.Struct, frozen=True, kw_only=True):
     patience: int = 8  # epochs without a better score on dev before it stops
     batch_size: int = 32
     lr: float = 2e-3
+    warm_up: int | None = None  # steps in which the learning rate goes up; None: a tenth of all, at most 200
     weight_decay: float = 0.0
     average: float = 0.999  # of the weights over steps; 0: the last ones are taken
     dropout: float = 0.5
@@ -71,6 +72,8 @@ def changed_settings(settings: TrainingSettings, options: Mapping[str, Any]) -> 
     low = next((name for name in at_least_one if getattr(new, name) < 1), None)
     if low is not None or new.lr <= 0:
         raise UsageError(f"Training needs {low or 'lr'} to be {'1 or more' if low else 'more than 0'}.")
+    if new.warm_up is not None and new.warm_up < 0:
+        raise UsageError("Training needs warm_up to be 0 or more.")
     share = next((n for n in ("average", "dropout", "word_dropout") if not 0 <= getattr(new, n) < 1), None)
     if share is not None:
         raise UsageError(f"Training needs {share} to be 0 or more and less than 1.")

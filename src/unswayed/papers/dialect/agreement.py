@@ -1,4 +1,7 @@
-"""Agreement of metrics with people: daRR where several systems translated a segment, Kendall where one did."""
+"""Agreement of metrics with people: daRR where several systems translated a segment, Kendall where one did.
+
+Beside it, pairwise accuracy with ties (Deutsch, Foster and Freitag, 2023), which WMT uses since 2023.
+"""
 
 from __future__ import annotations
 
@@ -77,8 +80,70 @@ def agreement(rated: Sequence[Rated], scores: Scores, to: Path, level: float = 0
         scores.learn([row.reference or "" for row in rows])
         tag = pair.rpartition("-")[2]
         given = np.array(scores.score(Segment(row.candidate, row.reference, row.source, tag) for row in rows))
-        found[pair] = _relative(rows, given, to, level) if _several(rows) else _tau(rows, given, level)
+        several = _several(rows)
+        found[pair] = _relative(rows, given, to, level) if several else _tau(rows, given, level)
+        judged = np.array([not row.system.upper().startswith("HUMAN") for row in rows]) & np.isfinite(given)
+        people = np.array([row.score for row in rows])[judged]
+        names = {name: i for i, name in enumerate(dict.fromkeys(row.segment for row in rows))}
+        groups = np.array([names[row.segment] if several else 0 for row in rows])[judged]
+        found[pair]["pairwise"] = pairwise_accuracy(given[judged], people, groups, level)
     return found
+
+
+def pairwise_accuracy(given: Array, people: Array, groups: npt.NDArray[np.int64], level: float = 0.95) -> Json:
+    """The share of pairs within a group that metric and people order alike, or both call a tie.
+
+    Metric scores that differ by at most `epsilon` are a tie; it is the number that makes the share largest. With one
+    group, each translation's own share gives the interval; with several, each group's.
+    """
+    first, second = _pairs_within(groups)
+    whole: dict[str, Json] = {"value": None, "low": None, "high": None, "epsilon": None, "n": len(first)}
+    if not len(first):
+        return whole
+    apart = np.abs(given[first] - given[second])
+    ordered = np.sign(given[first] - given[second]) * np.sign(people[first] - people[second]) > 0
+    tied = people[first] == people[second]
+    order = np.argsort(apart, kind="stable")
+    # with the k closest pairs called ties: those of them that people tied, and those of the others in people's order
+    right = np.append(0, np.cumsum(tied[order])) + ordered.sum() - np.append(0, np.cumsum(ordered[order]))
+    gaps = apart[order]
+    possible = np.append(True, np.append(gaps[1:] > gaps[:-1], True))  # a tie ends where the next gap is larger
+    possible[0] = gaps[0] > 0  # equal scores are always a tie
+    k = int(np.flatnonzero(possible)[np.argmax(right[possible])])
+    agreed = np.where(apart <= gaps[k - 1], tied, ordered) if k else ordered
+    several = groups.max() > groups.min()
+    units = groups[first] if several else np.concatenate([first, second])
+    parts = agreed if several else np.concatenate([agreed, agreed])
+    count = np.bincount(units).astype(float)
+    sums = np.bincount(units, weights=parts)[count > 0]
+    count = count[count > 0]
+    value, n = float(agreed.mean()), len(count)
+    # a pair belongs to two translations, so the share of one of them says half of what it seems to
+    spread = float(np.std(sums - value * count, ddof=1) / count.mean()) * (1 if several else 2) if n > 1 else math.inf
+    wide = t_quantile(0.5 + level / 2, n - 1) * spread / math.sqrt(n) if n > 1 else 1.0
+    epsilon = float(gaps[k - 1]) if k else 0.0
+    return whole | {"value": value, "low": max(0.0, value - wide), "high": min(1.0, value + wide), "epsilon": epsilon}
+
+
+_MOST_PAIRS = 4_000_000
+
+
+def _pairs_within(groups: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Every two places of one group; of a huge group each place with the next ones around a circle, as many as fit."""
+    firsts, seconds = [], []
+    by_group = np.argsort(groups, kind="stable")
+    for places in np.split(by_group, np.flatnonzero(np.diff(groups[by_group])) + 1):
+        n = len(places)
+        if n * (n - 1) // 2 <= _MOST_PAIRS:
+            a, b = np.triu_indices(n, 1)
+        else:
+            places = np.random.default_rng(0).permutation(places)
+            steps = np.arange(1, _MOST_PAIRS // n + 1)
+            a = np.repeat(np.arange(n), len(steps))
+            b = (a + np.tile(steps, n)) % n
+        firsts.append(places[a])
+        seconds.append(places[b])
+    return np.concatenate(firsts), np.concatenate(seconds)
 
 
 def _have(rows: Sequence[Rated], name: str) -> bool:

@@ -15,11 +15,13 @@ Array = npt.NDArray[np.float64]
 
 
 def awareness(trials: Trials, scores: Scores, settings: WinSettings) -> dict[str, Json] | None:
-    """Definition 2.3 of the paper: for each tag, how often the text in its dialect scores higher under it.
+    """Three criteria side by side. References are machine translations where there are any, else the other dialect.
 
-    A metric is aware if that holds under both tags, each more often than by chance. A metric that always prefers one
-    dialect, or one tag, is not. `means` are the paper's form: by candidate and tag. References are machine
-    translations where there are any, else the text in the other dialect.
+    `by_tag`, ours: for each tag, how often the text in its dialect scores higher under it. A metric is `aware` if that
+    holds under both tags, each more often than by chance: one that always prefers one dialect, or one tag, is not.
+    `defined` is Definition 2.3 to the letter: under a tag, its dialect scores at least as high in every pair.
+    `by_text` is what the paper's Tables 5 and 15 test: does a text score higher under its own tag than under the other,
+    in the mean (`checked`), and in how many texts (`share`)? `means` are by candidate and tag.
     """
     if "tag" not in scores.metric.uses:
         return None
@@ -27,13 +29,27 @@ def awareness(trials: Trials, scores: Scores, settings: WinSettings) -> dict[str
     if unseen:
         return {"unmeasured": f"{scores.metric.name} never saw the tag {', '.join(unseen)}"}
     table = {(text, tag): _scored(trials, scores, text, tag) for text in trials.tags for tag in trials.tags}
+    means = {text: {tag: _mean(table[text, tag]) for tag in trials.tags} for text in trials.tags}
     by_tag: dict[str, Json] = {}
+    defined: dict[str, Json] = {}
+    by_text: dict[str, Json] = {}
     for tag, other in (trials.tags, trials.tags[::-1]):
         wins = win_rate(table[tag, tag], table[other, tag], settings.ties, settings.level, metric=scores.metric.name)
         by_tag[tag] = shown_wins(wins, settings)
-    means = {text: {tag: _mean(table[text, tag]) for tag in trials.tags} for text in trials.tags}
+        both = np.isfinite(table[tag, tag]) & np.isfinite(table[other, tag])
+        held = table[tag, tag][both] >= table[other, tag][both]
+        defined[tag] = {"value": float(held.mean()) if len(held) else None, "n": len(held)}
+        own = win_rate(table[tag, tag], table[tag, other], settings.ties, settings.level, metric=scores.metric.name)
+        right, wrong = means[tag][tag], means[tag][other]
+        checked = right is not None and wrong is not None and right > wrong
+        by_text[tag] = {"share": shown_wins(own, settings), "checked": checked}
     sure = [one["p_bonferroni"] is not None and one["p_bonferroni"] < 1 - settings.level for one in by_tag.values()]
-    return {"by_tag": by_tag, "means": means, "aware": all(sure), "perturb": _control(trials, scores)}
+    return {
+        "by_tag": by_tag, "aware": all(sure), "defined": defined, "by_text": by_text, "means": means,
+        "aware_to_the_letter": all(one["value"] == 1.0 for one in defined.values()),
+        "aware_in_the_papers_test": all(one["checked"] for one in by_text.values()),
+        "perturb": _control(trials, scores),
+    }  # fmt: skip
 
 
 def _scored(trials: Trials, scores: Scores, text: str, tag: str) -> Array:

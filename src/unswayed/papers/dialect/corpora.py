@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
@@ -119,8 +120,9 @@ def _chosen(path: Path) -> Iterator[tuple[FrmtSegment, str]]:
         yield segment, base
 
 
-FILE = "pairs_derived.tsv"
+FILE, SENTENCES = "pairs_derived.tsv", "indian_english_dialect.csv"
 _COLUMNS = ("feature", "dialect_sentence", "matched_standard_sentence")
+_STANDARD = "None of the Above"  # the feature of sentences that have none
 
 
 class DialectPair(NamedTuple):
@@ -133,20 +135,21 @@ class DialectPair(NamedTuple):
 
 
 class IndianEnglishReader(Reader):
-    """A folder with `pairs_derived.tsv`, or, with `--format-in indian_english`, such a file.
+    """A folder with `indian_english_dialect.csv` or `pairs_derived.tsv`, or, with `--format-in indian_english`, a file.
 
     An example is a sentence of US English; its variants are those that have a feature of Indian English, named in
-    their notes. A pair whose sentences are the same is no variant.
+    their notes. A pair whose sentences are the same is no variant. The first file is the public one, which has lost the
+    authors' pairs: each sentence with a feature is paired with the most similar one without.
     """
 
     has_fields = False
     language = "en"
 
     def accepts(self, path: Path) -> bool:
-        return path.is_dir() and (path / FILE).is_file()
+        return path.is_dir() and pairs_file(path).is_file()
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Example]:
-        self.file = _file(path)
+        self.file = pairs_file(path)
         for row, (standard, pairs) in enumerate(_by_sentence(path).items()):
             self.line = pairs[0].line
             yield Example(row, str(self.line), {"text": standard})
@@ -161,12 +164,37 @@ class IndianEnglishReader(Reader):
 
 def read_pairs(path: Path) -> Iterator[DialectPair]:
     """The pairs in their order; raises with the line of the first row that is wrong."""
-    file = _file(path)
+    file = pairs_file(path)
+    if file.suffix == ".csv":
+        yield from _most_similar(file)
+        return
     for line, cells in csv_records(file, _COLUMNS, "\t"):
         feature, dialect, standard = (cells[name].strip() for name in _COLUMNS)
         if not dialect or not standard:
             raise DataError("a row needs the sentence in both dialects.", file, line)
         yield DialectPair(line, feature, dialect, standard)
+
+
+def _most_similar(file: Path) -> Iterator[DialectPair]:
+    """Each sentence with a feature and the sentence without that shares most of its words, in their order and as a set.
+
+    Lines are numbered over these pairs, as in a file of them, so that a pair has the same id from either file.
+    """
+    rows = [(cells["Example"].strip(), cells["Feature"]) for _, cells in csv_records(file, ("Example", "Feature"))]
+    standard = [(text, text.lower().split()) for text, feature in rows if feature == _STANDARD]
+    if not standard:
+        raise DataError(f"no sentence has the feature {_STANDARD!r}, so there is nothing to pair with.", file)
+    line = 1
+    for text, feature in rows:
+        if feature == _STANDARD:
+            continue
+        line += 1
+        words = text.lower().split()
+        near = [
+            SequenceMatcher(None, words, other).ratio() + len({*words} & {*other}) / max(1, len({*words} | {*other}))
+            for _, other in standard
+        ]
+        yield DialectPair(line, feature, text, standard[near.index(max(near))][0])
 
 
 def _by_sentence(path: Path) -> dict[str, list[DialectPair]]:
@@ -176,5 +204,8 @@ def _by_sentence(path: Path) -> dict[str, list[DialectPair]]:
     return found
 
 
-def _file(path: Path) -> Path:
-    return path / FILE if path.is_dir() else path
+def pairs_file(path: Path) -> Path:
+    """The file of pairs in a folder, or the public one that they are made from; a file stands for itself."""
+    if not path.is_dir():
+        return path
+    return next((file for name in (FILE, SENTENCES) if (file := path / name).is_file()), path / FILE)

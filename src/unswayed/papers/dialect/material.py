@@ -12,7 +12,7 @@ import msgspec
 
 from unswayed.base import DataError, NothingEvaluated, Seeds, UsageError, apply_edits, option_name
 from unswayed.collect import study_template
-from unswayed.papers.dialect.corpora import BASES, FILE as PAIRS, read_pairs, read_segments
+from unswayed.papers.dialect.corpora import BASES, SENTENCES, pairs_file, read_pairs, read_segments
 from unswayed.papers.dialect.translation import Translate, read_translations
 from unswayed.storage import Judgement, read_judgements, write_atomically, write_json_lines
 from unswayed.vary import Operator, OperatorSpec, Text, make_operator
@@ -69,16 +69,16 @@ class TrialFiles(NamedTuple):
 def read_trials(data: Path, given: TrialFiles, seed: int = 0, split: str = "test") -> list[Trials]:
     """All languages that the folder holds: FRMT's, and English where there are Indian-English pairs."""
     found = []
-    pairs = next((place for place in _places(data) if (place / PAIRS).is_file()), None)
+    pairs, folder = data_folders(data, split)
     if pairs is not None:
         found.append(_english(pairs, given, seed))
-    folder = next((place for place in _places(data) if next(read_segments(place, split), None)), None)
     if folder is not None:
         languages = dict.fromkeys(segment.language for segment in read_segments(folder, split))
         found += [_portuguese_or_chinese(folder, split, language, given, seed) for language in languages]
     if not found:
         raise NothingEvaluated(
-            f"{data} holds neither FRMT's {split} files nor {PAIRS}. Fetch them: unswayed data pull frmt"
+            f"{data} holds neither FRMT's {split} files nor {SENTENCES}. Fetch them: `unswayed data pull frmt`, "
+            f"`unswayed data pull indian_english`."
         )
     here = {trials.language for trials in found if trials.language != "en"}
     unknown = {*given.mt, *given.perturbed, *given.translators} - here
@@ -93,8 +93,11 @@ def read_trials(data: Path, given: TrialFiles, seed: int = 0, split: str = "test
     return found
 
 
-def _places(data: Path) -> list[Path]:
-    return [data, *(sorted(place for place in data.iterdir() if place.is_dir()) if data.is_dir() else ())]
+def data_folders(data: Path, split: str) -> tuple[Path | None, Path | None]:
+    """The folder or one in it that holds pairs of English, and the one that holds FRMT's files."""
+    places = [data, *(sorted(place for place in data.iterdir() if place.is_dir()) if data.is_dir() else ())]
+    pairs = next((place for place in places if pairs_file(place).is_file()), None)
+    return pairs, next((place for place in places if next(read_segments(place, split), None)), None)
 
 
 def _english(folder: Path, given: TrialFiles, seed: int) -> Trials:

@@ -15,7 +15,7 @@ from unswayed.measure import TIES
 from unswayed.papers.dialect import page, page_models
 from unswayed.papers.dialect.agreement import agreement, read_rated
 from unswayed.papers.dialect.awareness import awareness
-from unswayed.papers.dialect.material import TrialFiles, read_judged, read_trials, write_material
+from unswayed.papers.dialect.material import TrialFiles, data_folders, read_judged, read_trials, write_material
 from unswayed.papers.dialect.tables import WinSettings, hold_together, measured
 from unswayed.papers.dialect.translation import by_language, translator
 from unswayed.report import Given, Option, Printed, Study, StudyContext, StudyTable
@@ -45,6 +45,11 @@ RATINGS = "ratings"  # stands for a language where entries are by language
 
 class _DialectContext(StudyContext):
     """The metrics on the trials of each language, measured once for all tables."""
+
+    @property
+    def inputs(self) -> list[Path]:
+        """Only the folders that are read: other corpora may lie beside them."""
+        return [place for place in data_folders(self.data, str(self.given.get("split") or "test")) if place]
 
     @cached_property
     def files(self) -> TrialFiles:
@@ -151,8 +156,8 @@ def _table(name: str) -> StudyTable:
 class Dialect(Study):
     """Dialect-robust evaluation (2023): does a metric score another dialect above a changed meaning?
 
-    DIR holds FRMT's files, or `pairs_derived.tsv` with pairs of Indian and US English, or folders of them. With
-    --translator, controls are machine translations of changed English, as in the paper. Without it, a control is
+    DIR holds FRMT's files, or `indian_english_dialect.csv` with sentences of Indian and US English, or folders of them.
+    With --translator, controls are machine translations of changed English, as in the paper. Without it, a control is
     made of every reference by `meaning/control`. Writes study.json, study.md and study.html, the English
     that a translation system is to translate for --mt and --perturbed, and what people are to judge: `unswayed collect
     new judge.toml` makes a study of it.
@@ -163,6 +168,7 @@ class Dialect(Study):
     """
 
     title = page.TITLE
+    corpora = ("frmt", "indian_english")
     context = _DialectContext
     tables: ClassVar[Mapping[str, StudyTable]] = {name: _table(name) for name in _PARTS}
     options = (

@@ -223,6 +223,7 @@ class Nature(Study):
     """
 
     title = page.TITLE
+    corpora = ("atis", "snips", "nlu_ed")
     context = _NatureContext
     tables: ClassVar[Mapping[str, StudyTable]] = {
         "table1": StudyTable(_NatureContext.table1, ("datasets",)),

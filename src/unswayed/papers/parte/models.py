@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -10,7 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import msgspec
 
 from unswayed.base import DataError, Example, Inputs, Json, canonical, decode_json
-from unswayed.lab.training.models import ModelCard, TrainedSystem, TrainingSettings, changed_settings, split_held_out
+from unswayed.lab.training.models import (
+    ModelCard,
+    ModelPlace,
+    TrainedSystem,
+    TrainingSettings,
+    changed_settings,
+    split_held_out,
+)
+from unswayed.papers.parte.nli import two_texts
 from unswayed.systems import Failed
 from unswayed.systems.baselines import learnable_examples
 from unswayed.systems.device import learning, placed, require_torch, torch_seed, torch_threads
@@ -19,6 +29,9 @@ if TYPE_CHECKING:
     from unswayed.papers.parte.networks import PairNetwork
 
 VERSION_OF_MODELS = 1
+SEED_STEP = 1000  # between the seeds of a training and of another in its place
+_TRIES = 3
+_LOOKED_AT, _FEW = 500, 50  # pairs that a training is tried on, and how many show that it failed
 
 
 class LabelledPair(NamedTuple):
@@ -81,13 +94,32 @@ class NliSystem(TrainedSystem):
         by_key = {canonical(pair.label): pair.label for pair in learnt}  # in JSON, 1 is not true
         labels = [by_key[key] for key in sorted(by_key)]
         known = Vectors.read(vectors, (words_of(text, LONGEST) for pair in learnt for text in pair[:2]))
-        seeds = cls.seeds(settings)
-        with torch_threads(settings.threads):
-            with torch_seed(seeds.stream("weights", 0).bits() >> 1):
-                network = cls.network_class()(known, len(labels), settings)
-            begins = sha256(known.rows.tobytes() + "\n".join(known.words).encode()).hexdigest()
-            system = cls(network, labels, fields, cls.new_card(settings, learnt, tested, begins, "classify"))
-            return system.fitted(lambda: PairLoop(network, labels, learnt, tested, seeds), to, overwrite, progress)
+        begins = sha256(known.rows.tobytes() + "\n".join(known.words).encode()).hexdigest()
+        tries = [msgspec.structs.replace(settings, seed=settings.seed + k * SEED_STEP) for k in range(_TRIES)]
+        cards = [cls.new_card(one, learnt, tested, begins, "classify") for one in tries]
+        first = 0 if to is None else next((k for k, card in enumerate(cards) if _under_way(to, card.plan)), 0)
+        for k in range(first, _TRIES):
+            seeds = cls.seeds(tries[k])
+            with torch_threads(settings.threads):
+                with torch_seed(seeds.stream("weights", 0).bits() >> 1):
+                    network = cls.network_class()(known, len(labels), tries[k])
+                loop = partial(PairLoop, network, labels, learnt, tested, seeds)
+                system = cls(network, labels, fields, cards[k]).fitted(loop, to, overwrite or k > first, progress)
+            label = system.only_label(learnt)
+            if label is None:
+                break
+            what = f"{cls.name}, seed {tries[k].seed}: it calls every pair {label}, so it has learnt nothing"
+            more = f"; training again with seed {tries[k + 1].seed}" if k + 1 < _TRIES else ". Use other data or lr"
+            print(f"{what}{more}.", file=sys.stderr)
+        return system
+
+    def only_label(self, pairs: Sequence[LabelledPair]) -> Json | None:
+        """The label that a failed training gives to all pairs, where the data have several; else None."""
+        asked = [{self.fields[0]: pair.premise, self.fields[1]: pair.hypothesis} for pair in pairs[:_LOOKED_AT]]
+        if len({canonical(pair.label) for pair in pairs}) == 1:
+            return None
+        answers = {canonical(answer): answer for answer in self.predict(asked) if not isinstance(answer, Failed)}
+        return next(iter(answers.values())) if len(answers) == 1 and len(asked) >= _FEW else None
 
     def _packed(self) -> bytes:
         """The word vectors are kept with the weights."""
@@ -116,15 +148,23 @@ class NliSystem(TrainedSystem):
         return cls(placed(network.eval(), learning()), made.labels, made.fields, card)
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        first, second = self.fields
-        there = [i for i, inputs in enumerate(batch) if first in inputs and second in inputs]
+        there = {i: texts for i, inputs in enumerate(batch) if (texts := two_texts(inputs, self.fields))}
         numbers = self.network.numbers
         with torch_threads(self.network.settings.threads):
-            found = self.network.answers([(numbers(batch[i][first]), numbers(batch[i][second])) for i in there])
-        out: list[Json | Failed] = [Failed(f"the input has no {first!r} and {second!r}", final=True)] * len(batch)
+            found = self.network.answers([(numbers(first), numbers(second)) for first, second in there.values()])
+        absent = " and ".join(map(repr, self.fields))
+        out: list[Json | Failed] = [Failed(f"the input has no {absent}", final=True)] * len(batch)
         for i, label in zip(there, found, strict=True):
             out[i] = self.labels[label]
         return out
+
+
+def _under_way(to: str | Path, plan: str) -> bool:
+    """Has this training ended in the folder, or left a checkpoint there?"""
+    from unswayed.lab.training.loop import Checkpoint
+
+    place = ModelPlace(to)
+    return place.holds(plan=plan) or Checkpoint(place.checkpoint, plan).fits()
 
 
 def _pairs(

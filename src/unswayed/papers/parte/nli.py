@@ -18,6 +18,7 @@ from unswayed.systems.baselines import Arrays, Quiet, SavedCard, SavedSystem, nu
 
 NAME = "baselines/nli"
 _PENALTY = 1.0
+_NAMES = (("premise", "hypothesis"), ("sentence1", "sentence2"), ("text1", "text2"))  # in which one file has its pairs
 _GRAIN = 2.0**20  # weights are multiples of this, so that they survive another processor's arithmetic
 
 
@@ -61,25 +62,24 @@ class Nli(SavedSystem):
         with Progress("training", len(examples)) if progress else Quiet() as counted:
             rows = []
             for example in examples:
-                rows.append(blank._numbers(example.inputs))
+                rows.append(blank._numbers(*(example.inputs[field] for field in fields)))
                 counted.add()
         table = np.array(rows)
         scale = np.stack([table.mean(axis=0), table.std(axis=0) + 1e-9])
         weights = fit((table - scale[0]) / scale[1], np.array(numbers), len(labels), _PENALTY)
         return cls(card, telling, scale, np.round(weights * _GRAIN) / _GRAIN)
 
-    def _numbers(self, inputs: Inputs) -> list[float]:
-        premise, hypothesis = self.card.fields
-        return pair_numbers(inputs[premise], inputs[hypothesis], self._by_stem, float(self._telling[-1]))
+    def _numbers(self, premise: str, hypothesis: str) -> list[float]:
+        return pair_numbers(premise, hypothesis, self._by_stem, float(self._telling[-1]))
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         out: list[Json | Failed] = []
         for inputs in batch:
-            absent = next((field for field in self.card.fields if field not in inputs), None)
-            if absent is not None:
-                out.append(Failed(f"the input has no {absent!r}", final=True))
+            texts = two_texts(inputs, self.card.fields)
+            if texts is None:
+                out.append(Failed(f"the input has no {' and '.join(map(repr, self.card.fields))}", final=True))
                 continue
-            row = (np.array(self._numbers(inputs)) - self._scale[0]) / self._scale[1]
+            row = (np.array(self._numbers(*texts)) - self._scale[0]) / self._scale[1]
             scores = np.round((np.append(row, 1.0)[:, None] * self._weights).sum(axis=0), 9)
             out.append(self.card.labels[int(scores.argmax())])
         return out
@@ -93,6 +93,14 @@ class Nli(SavedSystem):
     @classmethod
     def rebuilt(cls, card: NliCard, arrays: Arrays) -> Self:
         return cls(card, arrays["telling"], arrays["scale"], arrays["weights"])
+
+
+def two_texts(inputs: Inputs, fields: tuple[str, str]) -> tuple[str, str] | None:
+    """The premise and the hypothesis: under the names that were learnt, or others that are usual for a pair."""
+    for first, second in (fields, *_NAMES):
+        if first in inputs and second in inputs:
+            return inputs[first], inputs[second]
+    return None
 
 
 def _fields(examples: Sequence[Example]) -> tuple[str, str]:

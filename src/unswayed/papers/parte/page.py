@@ -55,6 +55,26 @@ def table2(found: Found, paper: Paper, trainings: Mapping[str, int]) -> Section:
     )
 
 
+def with_failed(
+    section: Section, by_training: Mapping[str, Sequence[Mapping[str, Json]]], again: Mapping[str, Sequence[int]]
+) -> Section:
+    """Names the trainings that learnt nothing, also those that were done again with another seed."""
+    sentences = [
+        f"{model}: training {n} of {len(trainings)} calls every pair {next(iter(one['answers']))}. It learnt nothing, "
+        f"so that it changes nothing."
+        for model, trainings in by_training.items()
+        for n, one in enumerate(trainings, 1)
+        if len(one["answers"]) == 1
+    ]
+    sentences += [
+        f"{model}: {len(seeds)} training{'s' * (len(seeds) > 1)} had called every pair the same and "
+        f"{'were' if len(seeds) > 1 else 'was'} done again (seed {', '.join(map(str, seeds))})."
+        for model, seeds in again.items()
+        if seeds
+    ]
+    return section._replace(sentences=[*section.sentences, *sentences])
+
+
 def _differs(found: Found, paper: Paper) -> list[str]:
     """Said where the paper's own files give another headline than the paper prints."""
     far = [

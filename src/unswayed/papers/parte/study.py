@@ -13,12 +13,14 @@ import msgspec
 
 from unswayed.base import Json, UsageError, option_name
 from unswayed.data import ReadOptions, import_corpus
+from unswayed.lab.training.models import TrainedSystem
 from unswayed.papers.parte import agreement, page
 from unswayed.papers.parte.candidates import ENTAILED, NOT_ENTAILED
 from unswayed.papers.parte.changed import ChangedPredictions, Judged, judged_pairs
 from unswayed.papers.parte.corpora import FILE, read_pairs
 from unswayed.papers.parte.glove import GLOVE
-from unswayed.papers.parte.training import MODELS, OWN, TRAIN_FILE, Recipe, models_in, trained
+from unswayed.papers.parte.models import SEED_STEP
+from unswayed.papers.parte.training import MODELS, OWN, TRAIN_FILE, Recipe, models_in, train_file, trained
 from unswayed.papers.parte.trainings import compared, measured, one_training
 from unswayed.report import Option, Printed, Study, StudyContext, StudyTable, chosen_for
 from unswayed.run import run_system
@@ -27,6 +29,7 @@ from unswayed.storage import Suite
 from unswayed.systems import System, open_system
 
 _MNLI = {"entailment": ENTAILED, "neutral": NOT_ENTAILED, "contradiction": NOT_ENTAILED}
+_MNLI |= {"true": ENTAILED, "yes": ENTAILED, "false": NOT_ENTAILED, "no": NOT_ENTAILED}  # as RTE's files have them
 _ACCURACIES = ("accuracy_original", "accuracy_paraphrased")
 
 
@@ -69,7 +72,7 @@ class _ParteContext(StudyContext):
         folder = self.data if self.data.is_dir() else self.data.parent
         return Recipe(
             model,
-            Path(given.get("train_data") or folder / TRAIN_FILE),
+            Path(given.get("train_data") or train_file(folder)),
             self.to / "models" / model,
             given.get("vectors") or GLOVE,
             range(first, first + int(given.get("seeds") or 3)),
@@ -128,7 +131,13 @@ class _ParteContext(StudyContext):
 
     def table2(self) -> Printed:
         value = {name: _accuracies(name, one) for name, one in self.measured.items()}
-        return Printed(value, [page.table2(self.measured, paper(), {n: len(t) for n, t in self.asked.items()})])
+        section = page.table2(self.measured, paper(), {n: len(t) for n, t in self.asked.items()})
+        by_training = {name: [one_training(pairs) for pairs in asked] for name, asked in self.asked.items()}
+        again = {
+            name: [seed for system in systems if (seed := _seed(system)) >= SEED_STEP]
+            for name, systems in self.systems.items()
+        }
+        return Printed(value, [page.with_failed(section, by_training, again)])
 
     def figure1(self) -> Printed:
         value = {name: {"confusion": one.confusion} for name, one in self.measured.items()}
@@ -170,6 +179,7 @@ class Parte(Study):
     """
 
     title = page.TITLE
+    corpora = ("parte",)
     context = _ParteContext
     tables: ClassVar[Mapping[str, StudyTable]] = {
         "agreement": StudyTable(_ParteContext.agreement),
@@ -214,6 +224,11 @@ class Parte(Study):
 
     def lines(self, value: Json) -> list[Json]:
         return [{"model": name, **entry} for name, entry in value.items()]
+
+
+def _seed(system: System) -> int:
+    """The seed of a training; large where it took the place of one that had learnt nothing."""
+    return system.card.settings.seed if isinstance(system, TrainedSystem) else 0
 
 
 @cache

@@ -31,6 +31,12 @@ class Recipe(NamedTuple):
     epochs: int | None = None
 
 
+def train_file(folder: Path) -> Path:
+    """RTE's development pairs: in the folder, or where the authors' repository has them."""
+    places = (folder / TRAIN_FILE, folder / "RTE_data" / TRAIN_FILE)
+    return next((place for place in places if place.is_file()), places[0])
+
+
 def models_in(text: str) -> list[str]:
     """The models of `bow,bilstm`; raises for one that is not known."""
     names = [name.strip() for name in text.split(",") if name.strip()]

@@ -111,6 +111,7 @@ class Readin(Study):
     """
 
     title = page.TITLE
+    corpora = ("readin",)
     context = _ReadinContext
     tables: ClassVar[Mapping[str, StudyTable]] = {
         "table2": StudyTable(_ReadinContext.table2, ()),

@@ -236,6 +236,63 @@ def test_region_and_language_must_agree(tmp_path: Path) -> None:
     assert corpus.dropped == {"URL and language identification disagree": 1, "empty": 1, "another language": 1}
 
 
+def test_languages_may_be_dialects_or_the_papers_list(tmp_path: Path) -> None:
+    rows = [
+        {"text": "one", "url": "https://a.co.in", "language": "en"},
+        {"text": "two", "url": "https://a.co.uk", "language": "en"},
+        {"text": "three", "url": "https://a.us", "language": "en"},
+        {"text": "four", "url": "https://a.com", "language": "en"},
+        {"text": "five", "tag": "en-GB"},
+        {"text": "um", "url": "https://a.com.br", "language": "pt"},
+        {"text": "uno", "url": "https://a.it", "language": "it"},
+    ]
+    files = [str(write_lines(tmp_path / "s.jsonl", rows))]
+    corpus = Shards(files, ["en-IN", "en-GB"])
+    assert [(s.text, s.dialect) for s in corpus] == [("one", "en-IN"), ("two", "en-GB"), ("five", "en-GB")]
+    assert corpus.dropped == {"another region": 1, "no region": 1, "another language": 2}
+    paper = Shards(files, ["paper"])
+    assert [s.dialect for s in paper] == ["en-IN", "en-GB", "en-US", "en-GB"]
+    assert len(paper.languages) == 91  # of 95: the paper counts Mandarin's two scripts and Cantonese each by itself
+    assert "pt-BR" in {s.dialect for s in Shards(files, ["paper", "pt"])}
+    # of a language that has no list here, an address names a region only where the settings have it
+    assert [s.dialect for s in Shards(files, ["it"])] == ["it"]
+    assert [s.dialect for s in Shards(files, ["it-IT"])] == ["it-IT"]
+
+
+@pytest.mark.parametrize(
+    ("language", "url", "dialect"),
+    [("de", "https://a.cn", "de"), ("de", "https://a.at", "de-AT"), ("zh", "https://a.de", "zh"),
+     ("ja", "https://a.us", "ja"), ("en", "https://a.ie", "en-IE")],
+)  # fmt: skip
+def test_an_address_elsewhere_names_no_dialect(tmp_path: Path, language: str, url: str, dialect: str) -> None:
+    file = write_lines(tmp_path / "s.jsonl", [{"text": "x", "url": url, "language": language}])
+    assert [sentence.dialect for sentence in Shards([str(file)])] == [dialect]
+
+
+def test_warm_up_and_dropout_are_settings(tmp_path: Path, t5: Path) -> None:
+    seen = {}
+    file = config(tmp_path, t5, pretrain="rounds = 1\nsteps = 3\nwarm_up = 10_000\ndropout = 0.25")
+    before = torch.cat([p.detach().flatten() for p in _network(t5).parameters()])
+
+    def look(phase: str, network, score: float) -> None:
+        seen["dropout"] = {m.p for m in network.modules() if isinstance(m, torch.nn.Dropout)}
+        seen["moved"] = float((torch.cat([p.detach().flatten() for p in network.parameters()]) - before).abs().max())
+
+    train(read_config(file), look)
+    assert seen["dropout"] == {0.25}
+    assert seen["moved"] < 3 * 3e-4 * 0.005  # three steps of ten thousand
+    for line in ("warm_up = -1", "dropout = 1.0"):
+        with pytest.raises(DataError, match="warm_up of 0 or more steps, and dropout from 0 up to 1"):
+            read_config(config(tmp_path, t5, pretrain=line))
+
+
+def _network(folder: Path):
+    from unswayed.lab.training.models import TrainingSettings
+    from unswayed.papers.dialect.nano.training import load
+
+    return load(folder, TrainingSettings(), 32)
+
+
 def test_rows_of_mc4_are_split_and_tagged_by_their_url(tmp_path: Path) -> None:
     """A document, its language without a locale, and a URL whose country is the region."""
     rows = [

@@ -27,7 +27,7 @@ class Pretraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dialects: float = 1.0
     positive: float = 0.5
     weights: dict[str, float] = {}
-    languages: tuple[str, ...] = ()  # only these; all where empty
+    languages: tuple[str, ...] = ()  # only these, such as `pt` or `en-IN`; `paper` is Table 7; all where empty
     identify: str = ""  # `lid.176`, `module:function` from a text to a tag, or the name of a field that holds one
     split: bool = True  # texts into sentences
     agree: tuple[str, ...] = ("pt", "zh")
@@ -36,6 +36,8 @@ class Pretraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     steps: int = 100
     batch_size: int = 32
     lr: float = 1e-4
+    warm_up: int | None = None  # steps; the paper's are 10,000. None: a tenth of all, at most 200
+    dropout: float | None = None  # the paper's is 0.1. None: the model's own
     patience: int = 1_000
 
 
@@ -50,6 +52,8 @@ class Finetuning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     steps: int = 100
     batch_size: int = 32
     lr: float = 1e-4
+    warm_up: int | None = None
+    dropout: float | None = None
     patience: int = 1_000
 
 
@@ -96,6 +100,8 @@ def _check(config: Config, path: Path) -> None:
             raise DataError(
                 f"[{name}] needs {low or 'lr above 0 and hold from 0 up to 1'}{' of 1 or more' * bool(low)}.", path
             )
+        if (phase.warm_up or 0) < 0 or not 0 <= (phase.dropout or 0) < 1:
+            raise DataError(f"[{name}] needs warm_up of 0 or more steps, and dropout from 0 up to 1.", path)
     if config.pretrain and (config.pretrain.dialects < 0 or not 0 < config.pretrain.positive < 1):
         raise DataError("[pretrain] needs dialects of 0 or more, and positive between 0 and 1.", path)
     if config.pretrain and not all(weight > 0 for weight in config.pretrain.weights.values()):

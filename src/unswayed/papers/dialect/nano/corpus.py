@@ -99,6 +99,23 @@ def _there(text: str, what: str, form: Format) -> str:
     return text
 
 
+# The regions of each language that a page's address may name: those of the paper's Table 7, its zh-cmn-Hans, zh-yue and
+# zh-cmn-Hant taken together, and Portuguese, which the paper adds in its appendix. A German page on `.cn` is German.
+REGIONS = {
+    "cs": "AT CZ PL SK",
+    "de": "AT BE CH CZ DE DK FR HU IT LI LU NL PL RO SI SK",
+    "en": "AU BM BR BZ CA CK CU DO FK GB GI GP GT GY HN IE IN KY LR MX NF PN SH SR US VE ZA",
+    "ja": "JP",
+    "km": "KH LA TH VN",
+    "pl": "BY CZ DE LT PL RU SK UA",
+    "ps": "PK",
+    "ru": "BY CN EE FI GE KG KP KZ LT LV MD MN NO PL RO RU TM UA UZ",
+    "ta": "IN LK",
+    "zh": "CN HK KP LA MM MN RU TW VN",
+    "pt": "AO BR CV GW MO MZ PT ST TL",
+}
+PAPER = "paper"  # stands for Table 7 among the languages, which has no Portuguese
+
 # Top-level domains that are no region's letters.
 _REGIONS = {"uk": "GB", "ac": "SH", "su": "RU"}
 _NOT_REGIONS = {"eu", "tv", "io", "ai", "co", "me", "cc", "ws", "fm", "ly"}
@@ -121,6 +138,10 @@ class RatedCandidate(NamedTuple):
     source: str
     language: str
     score: float
+
+
+def _table_7() -> list[str]:
+    return [f"{language}-{region}" for language in REGIONS if language != "pt" for region in REGIONS[language].split()]
 
 
 def shards(patterns: Sequence[str]) -> list[Path]:
@@ -231,7 +252,7 @@ class Shards:
         split: bool = True,
     ) -> None:
         self.files = shards(patterns)
-        self.languages = set(languages)
+        self.languages = {tag for name in languages for tag in (_table_7() if name == PAPER else [name])}
         self.agree = set(agree)
         self.split = split
         self.dropped: Counter[str] = Counter()
@@ -262,15 +283,24 @@ class Shards:
         if said == "und":
             return "the language is not sure"
         language, _, region = said.partition("-")
-        if self.languages and language not in self.languages and said not in self.languages:
+        if self.languages and language not in {tag.partition("-")[0] for tag in self.languages}:
             return "another language"
         url = record.get("url")
         from_url = url_region(url) if isinstance(url, str) else None
         if from_url and region and language in self.agree and from_url != region:
             return "URL and language identification disagree"
+        if not self._spoken(language, from_url):
+            from_url = None
         region = region or from_url or str(record.get("region") or "")
+        if self.languages and not {language, f"{language}-{region}"} & self.languages:
+            return "another region" if region else "no region"
         key = next((str(record[name]) for name in ("id", "url") if record.get(name) is not None), text)
         return TaggedSentence(text, language, f"{language}-{region}" if region else language, key)
+
+    def _spoken(self, language: str, region: str | None) -> bool:
+        """Is the language spoken in the region that an address names? Of one that has no list, the settings say so."""
+        known = REGIONS.get(language, "").split()
+        return region is None or region in known or f"{language}-{region}" in self.languages
 
     def _said(self, text: str, record: dict[str, Json]) -> Json:
         if self._identify:

@@ -168,9 +168,11 @@ def train(config: Config, after: After | None = None) -> Trained:
     with torch_threads(config.threads):
         network = load(config.model, _settings(config.pretrain or config.finetune), config.length)
         if config.pretrain:
+            _set_dropout(network, config.pretrain.dropout)
             found.pretrain = _pretrain(network, config, config.pretrain, found, after)
         if config.finetune:
             network = NanoNetwork(network.model, network.tokenizer, _settings(config.finetune), config.length)
+            _set_dropout(network, config.finetune.dropout)
             found.finetune = _finetune(network, config, config.finetune, after)
             found.format = config.finetune.format
     network.model.save_pretrained(to)
@@ -193,8 +195,20 @@ def _so_far(config: Config) -> Trained:
 def _settings(phase: Pretraining | Finetuning | None) -> TrainingSettings:
     assert phase is not None
     return TrainingSettings(
-        epochs=phase.rounds, patience=phase.patience, batch_size=phase.batch_size, lr=phase.lr, average=0.0
-    )
+        epochs=phase.rounds, patience=phase.patience, batch_size=phase.batch_size, lr=phase.lr, average=0.0,
+        warm_up=phase.warm_up,
+    )  # fmt: skip
+
+
+def _set_dropout(network: NanoNetwork, share: float | None) -> None:
+    """Of all layers; some of transformers' keep the share as a number of their own."""
+    if share is None:
+        return
+    for module in network.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = share
+        elif isinstance(getattr(module, "dropout", None), float):
+            vars(module)["dropout"] = share
 
 
 def _checkpoint(config: Config, phase: str) -> Checkpoint:
