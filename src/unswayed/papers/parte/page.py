@@ -64,7 +64,7 @@ def with_failed(
         f"so that it changes nothing."
         for model, trainings in by_training.items()
         for n, one in enumerate(trainings, 1)
-        if len(one["answers"]) == 1
+        if len(one["answers"]) == 1 and not one["changed"]
     ]
     sentences += [
         f"{model}: {len(seeds)} training{'s' * (len(seeds) > 1)} had called every pair the same and "
