@@ -102,7 +102,7 @@ WHOLE = {
     "measure": {
         "scores": ["accuracy", "macro_f1"], "extract": "regex:(a b)", "equivalent": "judge:my:f", "rubric": "r.txt",
         "agreement": "a.json", "level": 0.9, "bootstrap": 50, "seed": 2, "sanity": False, "missing": "wrong",
-        "cluster": "x", "weigh": "variants", "worst_of": 2, "within": 0.02, "groups": ["x"],
+        "cluster": "x", "weigh": "variants", "worst_of": 2, "within": 0.02, "reference": "clean", "groups": ["x"],
     },
     "gate": {
         "fail_under": {"worst": 0.5, "keyboard/adjacent:worst": 0.4}, "max_drop": {"all": 0.1, "x=a b": 0.2},

@@ -341,3 +341,13 @@ def test_a_number_is_the_same_however_it_is_written(number: Decimal) -> None:
     written = {f"{number}", f"{number:,}", f"The answer is {number}.", f"so\n#### {number}", f"{number:.5f}"}
     assert len({read(text) for text in written}) == 1
     assert Fraction(read(f"{number}")) == Fraction(number)
+
+
+@pytest.mark.parametrize(
+    "gold", [{"answers": [{"text": "in Paris", "start": 3}, {"text": "Lyon"}]}, ["in Paris", "Lyon"]]
+)
+def test_squads_form_of_gold_is_matched(gold: Json) -> None:
+    scorer, task = Match(), task_named("qa")
+    rows = scorer.stats(["It was in Paris.", "Lyon", "Rome"], [gold] * 3, task)
+    assert rows[:, 0].tolist() == [1.0, 1.0, 0.0]
+    assert scorer.gold_key(gold, task) is not None

@@ -94,7 +94,7 @@ MEASURE = (
     "measure.scores measure.extract measure.equivalent measure.rubric measure.level measure.cluster measure.worst_of "
     "measure.weigh measure.bootstrap measure.seed measure.missing measure.groups measure.sanity"
 )
-ONE_RUN = "measure.within measure.agreement"
+ONE_RUN = "measure.within measure.reference measure.agreement"
 GATE = "gate.fail_under gate.max_drop gate.max_flips gate.on gate.allow_missing"
 DEVICE = "run.device run.dtype"
 

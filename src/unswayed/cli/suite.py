@@ -116,19 +116,19 @@ def import_(data: str, to: str, task: str | None, lang: str | None, format_in: s
       unswayed suite import noiseqa.jsonl --variant keyboard --variant asr -o suite/       # columns
       unswayed suite import xquad.json --variant keyboard=xquad_keyboard.json -o suite/    # parallel files
 
-    In JSON lines, lines with `example_id` are variants, others are examples; `source` is the person, `draw` tells
-    their versions apart. What a line leaves out is as usual: an example's row is its place, a variant's gold is its
-    example's.
+    In JSON lines, lines with `example_id` are variants, others are examples; `person` is who made a text (`source`, if
+    not a person), `role` what such people are called, and `draw` tells their versions apart. What a line leaves out
+    is as usual: an example's row is its place, a variant's gold is its example's. Without `inputs`, a text is not
+    published: answers are then found by id, in `run --system logged:LOG`.
 
     \b
       {"id": "1", "inputs": {"text": "where is my parcel"}, "gold": "delivery"}
-      {"example_id": "1", "source": "anna", "inputs": {"text": "were is it"}}
+      {"example_id": "1", "person": "anna", "role": "speaker", "inputs": {"text": "were is it"}}
     """
     from pathlib import Path
 
     from unswayed.base.text import counted
-    from unswayed.data import ReadOptions, import_corpus, import_versions
-    from unswayed.storage.suite_jsonl import import_suite
+    from unswayed.data import ReadOptions, import_corpus, import_rows, import_versions
 
     if (inputs or gold) and not versions:
         raise click.UsageError("--input and --gold go with --variant.")
@@ -138,6 +138,6 @@ def import_(data: str, to: str, task: str | None, lang: str | None, format_in: s
     elif format_in or Path(data).is_dir():
         suite = import_corpus(data, to, ReadOptions(format=format_in, task=task), lang, overwrite)
     else:
-        suite = import_suite(data, to, task, lang, overwrite)
+        suite = import_rows(data, to, task, lang, overwrite)
     m = suite.manifest
     click.echo(f"{counted(m.variants, 'variant')} of {counted(m.examples, 'example')} in {to}", err=True)

@@ -15,6 +15,7 @@ from unswayed.base.chat import CHOICES, LETTERS, LISTED, letter_of, lettered
 from unswayed.base.errors import DataError, nearest, option
 from unswayed.base.ids import canonical
 from unswayed.base.options import ReadOptions
+from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json
 from unswayed.data._forms import ChatForm, Form, TaggedForm, id_text, is_chat_record
 from unswayed.data._guess import FREE_GOLDS
@@ -220,17 +221,7 @@ class _Flat(Form):
                 answers += [{"text": text, "start": at} for at in _places(text, context)] or [{"text": text}]
             gold = {"answers": answers}
         elif self._has_answers:
-            # As SQuAD has them, `{"text": […], "answer_start": […]}` or a list, in the form of the task `qa`.
-            if isinstance(gold, dict) and isinstance(gold.get("text"), list):
-                starts = gold.get("answer_start") or [None] * len(gold["text"])
-                listed = [{"text": text, "start": at} for text, at in zip(gold["text"], starts, strict=False)]
-                gold = {"answers": listed}
-            elif isinstance(gold, list):
-                listed = [{"text": one} if isinstance(one, str) else one for one in gold]
-                for n, one in enumerate(listed):
-                    if isinstance(one, dict) and "answer_start" in one:
-                        listed[n] = {"text": one.get("text"), "start": one["answer_start"]}
-                gold = {"answers": listed}
+            gold = gold if isinstance(gold, str) else task_named("qa").own_gold(gold)
         id = id_text(_required_field(record, self._id)) if self._id else ""
         return Example(row, id, inputs, gold, _group_values(record, self._groups) if self._groups else {})
 

@@ -25,6 +25,7 @@ from unswayed.data._forms import Form, naming_of
 from unswayed.data._guess import guess_data_task, read_as
 from unswayed.data._reader import Problem, ReadBlock, Reader, readers
 from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
+from unswayed.storage.suite_jsonl import import_suite
 
 _GUESSED_ROWS = 200  # examples of a file looked at to guess the task and the language
 _SHOWN_PROBLEMS = 5  # bad rows in one message
@@ -345,6 +346,13 @@ def import_corpus(
     plan, by = plan_id("corpus", source, options), {"*": people} if people else {}
     manifest = Manifest(task=kind.task, language=kind.language, people=by, plan=plan)
     return write_suite(to, manifest, lambda: examples, variants, overwrite)
+
+
+def import_rows(
+    path: str | Path, to: str | Path, task: str | None = None, language: str | None = None, overwrite: bool = False
+) -> Suite:
+    """Makes a suite of JSON lines with examples and variants, whose task is guessed as that of other data is."""
+    return import_suite(path, to, task, language, overwrite, guess_data_task)
 
 
 def import_versions(

@@ -13,6 +13,7 @@ from unswayed.base.errors import NothingEvaluated, UsageError, option
 from unswayed.base.options import options_in_plan
 from unswayed.base.task import Task
 from unswayed.base.values import Json
+from unswayed.measure.against import compare_with_reference
 from unswayed.measure.combinations import measure_combinations
 from unswayed.measure.definitions import Way, tries_of, way_of
 from unswayed.measure.judging import cited
@@ -174,6 +175,12 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
         found = questions.answer(plan.level, early)
         span = main.bounds[1] - main.bounds[0] if main else 1.0
         apart = naming(questions, found.by(), span, plan.level, plan.seed)
+        own, against = getattr(suite.manifest, "reference", "") or "", None
+        if (plan.reference or own) and main is not None:
+            against = compare_with_reference(
+                questions, found.by()["operator"], plan.reference or own, own, span, main.linear, signs[main],
+                plan.level, plan.seed,
+            )  # fmt: skip
         combined = measure_combinations(questions, found.by()["operator"], span, plan.level)
         ends: list[Questions] = []
         if validity.counts["failed"] and plan.missing != "wrong" and suite.task.has_wrong:
@@ -224,6 +231,8 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
         cluster=plan.cluster,
         validity=validity.report([*warnings, *comparing.warnings()], plan.missing) | _sample(run),
         naming=apart,
+        against=against or msgspec.UNSET,
+        roles=getattr(suite.manifest, "roles", msgspec.UNSET),
         within=within,
         combined=combined,
         compared=_compared(plan, comparing),

@@ -171,6 +171,27 @@ class Naming(msgspec.Struct, frozen=True, kw_only=True):
     grid: dict[str, list[str]]
 
 
+class AgainstOne(msgspec.Struct, frozen=True, kw_only=True):
+    """How much worse one person's, or one operator's, variants are answered than those of the reference.
+
+    The interval of `drop` is its own; `low` and `high` hold for all that are compared together. `p_holm` is corrected
+    for their number, and `verdict` is "worse" or "better" where it is small, and otherwise empty.
+    """
+
+    drop: Estimate
+    low: float | None
+    high: float | None
+    p_holm: float | None
+    verdict: str = ""
+
+
+class Against(msgspec.Struct, frozen=True, kw_only=True):
+    """All but the `reference`, the worst first."""
+
+    reference: str
+    sets: dict[str, AgainstOne]
+
+
 class Equivalence(msgspec.Struct, frozen=True, kw_only=True):
     """Is a drop `shown` to lie within a margin, or `outside` it? `needed` is about how many examples would show it."""
 
@@ -241,7 +262,8 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     examples. `weigh` is what weighs the same, "examples" or
     "variants"; `cluster` is the field by which intervals are made. `validity` says what was in the data: counts,
     failures, warnings. `sanity` has a sentence for each sign that the set-up is broken, so that the numbers mean
-    nothing. `naming` tests which operators and slices are hurt more than the rest, and `within` whether the drop lies
+    nothing. `naming` tests which operators and slices are hurt more than the rest, `against` which are worse than a
+    reference, and `within` whether the drop lies
     within a margin. `spread` has, by operator, how scores differ between prompts. Iteration gives a row for each
     measure of each set.
     """
@@ -271,6 +293,8 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     cluster: str | None = None
     validity: dict[str, Json]
     naming: Naming | None = None
+    against: Against | msgspec.UnsetType = msgspec.UNSET
+    roles: dict[str, str] | msgspec.UnsetType = msgspec.UNSET  # of sources that are people, what these are called
     within: Within | None = None
     repeats: Repeats | None = None
     wavering: Wavering | None = None  # without repeats: of a few clean inputs that were asked twice
@@ -284,6 +308,16 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def head(self, measure: str) -> str:
         """How a measure is called where people read it: the worst says of how many variants it is."""
         return f"worst of {self.worst_of}" if measure == "worst" and self.worst_of > 1 else measure
+
+    @property
+    def makers(self) -> str:
+        """What those who made variants are called: operator; speaker, if all are that; or source, if they differ."""
+        words = {self.maker(name) for name in self.sets.get("operator", {})}
+        return words.pop() if len(words) == 1 else "source" if words else "operator"
+
+    def maker(self, name: str) -> str:
+        """What one of them is called."""
+        return self.roles.get(name, "operator") if self.roles else "operator"
 
     @property
     def level(self) -> float:

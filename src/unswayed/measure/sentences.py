@@ -87,6 +87,7 @@ def by_drop(results: Results) -> bool:
 
 _SURELY = 0.05
 _NAMED = 3  # sets in a sentence
+_MOST_NAMED = 12  # of those that are tested against a reference
 _WAYS = {
     "dialect": "dialect",
     "keyboard": "typos",
@@ -128,7 +129,7 @@ def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
     sampled = [spread.sentence(operator) for operator, spread in results.spread.items()]
     sampled += results.people.sentences() if results.people else []
     found = [_graded(results, first), _lost(results), *map(escape, sampled)]
-    found += [_within(results), *_combined(results), _hurt(results)]
+    found += [_within(results), *_combined(results), _against(results) or _hurt(results)]
     return said + [sentence for sentence in found if sentence]
 
 
@@ -270,6 +271,38 @@ def slices(results: Results) -> dict[str, Mapping[str, Block]]:
     return {name: blocks for name, blocks in results.sets.items() if name not in ("operator", "family")}
 
 
+def people(role: str) -> str:
+    """Several of them: people, speakers."""
+    return "people" if role == "person" else f"{role}s"
+
+
+def _against(results: Results) -> Markup | None:
+    """Who is answered worse than the reference, and who better, by a test of all of them together."""
+    if not results.against:
+        return None
+    said, sets = [], results.against.sets
+    for verdict in ("worse", "better"):
+        named = [(name, one) for name, one in sets.items() if one.verdict == verdict]
+        named = named if verdict == "worse" else named[::-1]
+        shown = [
+            Markup("{} ({} [{}, {}])").format(
+                outside(name), *(typeset(number(v, 3)) for v in (one.drop.value, one.drop.low, one.drop.high))
+            )
+            for name, one in named[:_MOST_NAMED]
+        ]
+        if shown:
+            more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+            said.append(Markup("{} for {}{}").format(verdict, Markup(", ").join(shown), more))
+    role, rest = results.makers, sum(not one.verdict for one in sets.values())
+    who = people(role) if len(sets) != 1 else role
+    head = Markup("Drop in {} against {}, tested for {} {} together (Holm): ").format(
+        outside(subject(results.score)), outside(results.against.reference), len(sets), who
+    )
+    if not said:
+        return head + "no difference is shown."
+    return head + Markup("; ").join(said) + (f"; not shown for the other {rest}." if rest else ".")
+
+
 def _hurt(results: Results) -> Markup | None:
     """The operators and slices that are surely affected more than the rest, or that none stands out."""
     sets = results.naming.sets if results.naming else {}
@@ -279,14 +312,14 @@ def _hurt(results: Results) -> Markup | None:
             continue
         hurt = sorted((name for name, one in named.items() if one.hurt), key=lambda name: -(named[name].drop or 0.0))
         if not hurt:
-            same.append("operators" if kind == "operator" else "slices")
+            same.append(people(results.makers) if kind == "operator" else "slices")
             continue
         most = named[hurt[0]].hurt == "most"
         shown = []
         for name in hurt[:1] if most else hurt[:_NAMED]:
             drop = typeset(number(named[name].drop, 2))
             if kind == "operator":
-                shown.append(Markup("operator {} (drop {})").format(outside(name), drop))
+                shown.append(Markup("{} {} (drop {})").format(results.maker(name), outside(name), drop))
             else:
                 place = outside(kind, LABEL // 2), outside(name, LABEL // 2)
                 shown.append(Markup("slice {} = {} (drop {})").format(*place, drop))

@@ -27,6 +27,7 @@ from unswayed.base.recorder import recorder_of
 from unswayed.base.registry import VERSION
 from unswayed.base.task import Task
 from unswayed.base.values import Json, Output
+from unswayed.measure.against import VERSION as AGAINST
 from unswayed.measure.definitions import VERSION as DEFINITIONS
 from unswayed.measure.naming import VERSION as NAMING
 from unswayed.measure.results import Results
@@ -135,6 +136,9 @@ def decided_by(
     others = msgspec.structs.replace(plan, scores=(), sanity=True, agreement=None)
     measured = msgspec.json.decode(msgspec.json.encode(others))
     del measured["groups"], measured["stored"]  # the others that were replaced change no number
+    if plan.reference is None:
+        del measured["reference"]
+    against = {"against": str(AGAINST)} if plan.reference or run.suite.manifest.reference else {}
     with AnswerStore.reader(run.place) as store:
         outputs = store.content()
     return Decided(
@@ -157,6 +161,7 @@ def decided_by(
             "naming": str(NAMING),
             "spread": str(SPREAD),
             "numpy": np.__version__,
+            **against,
         },
     )
 

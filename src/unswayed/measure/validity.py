@@ -26,7 +26,7 @@ from unswayed.measure.table_reader import Fill
 from unswayed.run.block import AS_IT_WAS, Block
 from unswayed.run.plan import Missing
 from unswayed.run.record import NOT_ASKED
-from unswayed.score import Comparing, tags_of
+from unswayed.score import Comparing, golds_of, tags_of
 from unswayed.stats import binomial_tail, holm
 
 # The ends of what the missing answers could have been: each measure is least in one of them and greatest in the other.
@@ -329,7 +329,7 @@ class Sanity:
                     self._clean += count
                     self._unreadable += 0 if read else count
                     if self._compared.extract and gold is not None:
-                        golds = gold if isinstance(gold, list) else [gold]
+                        golds = golds_of(gold)
                         self._due += count
                         self._without_part += count * all(self._compared.gold_part(one) is None for one in golds)
                     true = None if gold is None else self._compared.label(gold, gold=True)

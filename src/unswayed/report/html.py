@@ -25,12 +25,12 @@ from unswayed.base.values import Estimate, Json
 from unswayed.measure.changes import Flip, FlipBlock
 from unswayed.measure.gates import GateResult
 from unswayed.measure.results import Block, Results
-from unswayed.measure.sentences import slices, verdict
+from unswayed.measure.sentences import people, slices, verdict
 from unswayed.measure.validity import Reasons
 from unswayed.report import charts as draw
 from unswayed.report.again import commands
 from unswayed.report.flips import KINDS, FlipSample, write_flips
-from unswayed.report.tables import chance, sampled_rows, shown_amount
+from unswayed.report.tables import against_rows, chance, sampled_rows, shown_amount
 from unswayed.run.plan import Plan, given_options
 from unswayed.run.record import Run
 from unswayed.storage.files import write_atomically
@@ -180,7 +180,13 @@ _SAMPLED = {
 def tables(results: Results) -> list[ReportTable]:
     """Overall and by operator, for people like these, by family, by each slice, and the other scores."""
     blocks = {"": results.whole, **by_drop(results.sets.get("operator", {}))}
-    made = [_blocks(Markup("Overall and by operator, larger drops first"), blocks, results, results.tries)]
+    overall = Markup("Overall and by {}, larger drops first").format(results.makers)
+    made = [_blocks(overall, blocks, results, results.tries)]
+    if results.against and (compared := against_rows(results)):
+        own, *columns = compared[0]
+        against = [(outside(str(row[own])), [_cell(row[column]) for column in columns]) for row in compared]
+        heading = Markup("Each {} against {}").format(results.makers, outside(results.against.reference))
+        made.append(ReportTable(heading, [outside(column) for column in columns], against))
     rows, captions = sampled_rows(results), dict(_SAMPLED)
     if results.requests and (slower := results.requests.slower) is not None:
         span = "" if slower.low is None else f" [{number(slower.low)}, {number(slower.high)}]"
@@ -203,12 +209,13 @@ def tables(results: Results) -> list[ReportTable]:
     requests = sampled.pop("requests", None)
     made += sampled.values()
     if results.sets.get("family"):
-        made.append(_blocks(Markup("By family of operators"), results.sets["family"], results))
+        of = " of operators" if results.makers == "operator" else ""
+        made.append(_blocks(Markup("By family{}").format(of), results.sets["family"], results))
     for name, values in list(slices(results).items())[:SLICES]:
         made.append(_blocks(Markup("By slice: {}").format(outside(name)), values, results))
     for kind, named in list(results.naming.sets.items())[:SLICES] if results.naming else ():
         # the sets of a kind side by side: what may be said of each
-        what = "operators" if kind == "operator" else "families" if kind == "family" else f"slices of {label(kind, 40)}"
+        what = {"operator": people(results.makers), "family": "families"}.get(kind, f"slices of {label(kind, 40)}")
         named_rows = []
         for name, one in sorted(named.items(), key=lambda entry: (-(entry[1].drop or 0.0), entry[0]))[:ROWS]:
             span = f"{number(one.low)} to {number(one.high)}" if one.low is not None else ""
@@ -279,14 +286,14 @@ def charts(results: Results) -> list[Chart]:
         made.append(Chart(id, name, _READINGS[id], svg, table, legend=id == "forest"))
 
     if operators:
-        name = f"{title(label(results.score))} by operator"
+        name = f"{title(label(results.score))} by {results.makers}"
         shapes = {op: {m: getattr(block, m) for m in draw.SERIES} for op, block in operators.items()}
         marks = {op: [_cell(estimate) for estimate in own.values()] for op, own in shapes.items()}
         svg = draw.forest(list(shapes.items()), name, title(results.score))
         add("forest", name, svg, [Markup(m) for m in draw.SERIES], marks)  # noqa: S704
         flips = {op: block.flips for op, block in operators.items()}
         flips = dict(sorted(flips.items(), key=lambda entry: (-_size(entry[1]), entry[0])))
-        name = "Answers that change, by operator"
+        name = f"Answers that change, by {results.makers}"
         shares = {op: [_cell(share)] for op, share in flips.items()}
         add("flips-by-operator", name, draw.bars(list(flips.items()), name), [Markup("flips")], shares)
     if any(results.grid.values()):

@@ -208,16 +208,17 @@ def shown(value: Any) -> tuple[list[str], list[list[Row]]]:
         for row in result_rows(value)[1:]:
             sets.append({value.head(name): entry for name, entry in row.items() if name != "cvar"})
             if value.tries:
-                tries = value.tries.get(row["name"]) if row["by"] == "operator" else None
+                tries = value.tries.get(row["name"]) if row["by"] == value.makers else None
                 sets[-1] = {**sets[-1], "tries": Figure(NONE if tries is None else f"{tries:.1f}")}
         # operators, families and slices beside the rest of their kind: intervals hold for all of a kind together
         named: list[Row] = []
         for kind, own in (value.naming.sets if value.naming else {}).items():
             for name, one in own.items():
                 drop = {"drop (all together)": Estimate(one.drop, one.low, one.high, 0, 0, "")}
+                kind = value.makers if kind == "operator" else kind
                 tested = {"shrunk": one.shrunk, "rest": one.rest, "p": Figure(chance(one.p)), "hurt": one.hurt}
                 named.append({"by": kind, "name": name, **drop, **tested})
-        return [plain(verdict(value))], [overall, *sampled_rows(value).values(), sets, named]
+        return [plain(verdict(value))], [overall, *sampled_rows(value).values(), sets, named, against_rows(value)]
     if isinstance(value, Comparison):
         several = bool(value.others)
         rows: list[Row] = [
@@ -250,9 +251,28 @@ def result_rows(results: Results) -> list[Row]:
     """One row for all variants, then one for each operator, family, slice value and other score."""
     rows: list[Row] = [{"by": "all", "name": "", **results.whole.estimates}]
     for by, blocks in results.sets.items():
-        rows += [{"by": by, "name": name, **block.estimates} for name, block in blocks.items()]
+        kind = results.makers if by == "operator" else by
+        rows += [{"by": kind, "name": name, **block.estimates} for name, block in blocks.items()]
     rows += [{"by": "score", "name": score, **estimates} for score, estimates in results.scores.items()]
     return rows
+
+
+def against_rows(results: Results) -> list[Row]:
+    """A row for each person or operator that was compared with the reference; none without one."""
+    if not results.against:
+        return []
+    head = f"drop against {results.against.reference}"
+    return [
+        {
+            results.makers: name,
+            f"{results.score}, {head}": one.drop,
+            "all together": Figure(f"{number(one.low)} to {number(one.high)}" if one.low is not None else NONE),
+            "p (Holm)": Figure(chance(one.p_holm)),
+            "verdict": one.verdict or "may be chance",
+            "examples": one.drop.n,
+        }
+        for name, one in results.against.sets.items()
+    ]
 
 
 def sampled_rows(results: Results) -> dict[str, list[Row]]:

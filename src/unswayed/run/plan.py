@@ -224,6 +224,11 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     within: Annotated[
         Positive | None, doc("Test whether the drop lies within ±MARGIN, such as 0.02.", metavar="MARGIN")
     ] = None
+    reference: Annotated[
+        str | None,
+        doc("Test each person or operator against this one, or against clean, corrected for their number.",
+            metavar="NAME", shown="the suite's, if it has one"),
+    ] = None  # fmt: skip
     groups: Annotated[
         tuple[str, ...] | None,
         doc("A slice to cut results by. Repeatable. Default: all.", "--slice", "FIELD", column=True),

@@ -32,7 +32,7 @@ _names, __getattr__, __dir__ = lazy_exports(
             "tags_of texts_of"
         ),
         "score.accuracy": "Accuracy",
-        "score.match": "Comparing Match comparing_for judge_used",
+        "score.match": "Comparing Match comparing_for golds_of judge_used",
     },
 )
 __all__ = [*_names, "Scorer", "scorer_named", "scorers"]

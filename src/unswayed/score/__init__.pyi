@@ -18,7 +18,7 @@ from unswayed.score._scorer import (
     texts_of,
 )
 from unswayed.score.accuracy import Accuracy
-from unswayed.score.match import Comparing, Match, comparing_for, judge_used
+from unswayed.score.match import Comparing, Match, comparing_for, golds_of, judge_used
 
 scorers: Registry[Scorer]
 
@@ -37,6 +37,7 @@ __all__ = [
     "WithInputs",
     "comparing_for",
     "due_of",
+    "golds_of",
     "judge_used",
     "kendall",
     "label_among",

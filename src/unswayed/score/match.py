@@ -31,7 +31,7 @@ from unswayed.score._equivalent import (
     extract_named,
     text_of,
 )
-from unswayed.score._scorer import Array, MeanScorer, WithInputs, label_of
+from unswayed.score._scorer import Array, MeanScorer, WithInputs, label_of, texts_of
 from unswayed.storage.answers import AnswerStore, MemoryStores, Place
 from unswayed.storage.suite import Suite
 
@@ -240,7 +240,7 @@ class Comparing(AbstractContextManager["Comparing"]):
         said = self.key(output)
         if said is _NO_PART:
             return False
-        golds = [self.gold_part(one) for one in (gold if isinstance(gold, list) else [gold])]
+        golds = [self.gold_part(one) for one in golds_of(gold)]
         golds = [part for part in golds if part is not None]
         if any(said == self.part_key(one) for one in golds):
             return True
@@ -284,8 +284,16 @@ def comparing_for(suite: Suite, extract: str = "", equivalent: str = "", rubric:
     return Comparing(task, extract, declared.get("equivalent", "") or (task.compared[1] if whole else "exact"), rubric)
 
 
+def golds_of(gold: Json) -> list[Json]:
+    """The right answers, of which any will do: those of a list, of SQuAD's form, or the gold itself."""
+    if isinstance(gold, dict) and "answers" in gold and (texts := texts_of(gold)) is not None:
+        return list(texts)
+    return gold if isinstance(gold, list) else [gold]
+
+
 class Match(MeanScorer):
-    """Gold is a text, a number or a list of them, of which any is right. Without a rule, `contains` is used."""
+    """Gold is a text, a number, a list of them or SQuAD's answers; any of several is right. Without a rule, `contains`
+    is used."""
 
     name = "match"
 
@@ -310,9 +318,8 @@ class Match(MeanScorer):
         return None if value is None else self._comparing_for(task).key(value)
 
     def gold_key(self, gold: Json, task: Task) -> Hashable:
-        golds = gold if isinstance(gold, list) else [gold]
         rule = self._comparing_for(task)
-        parts = [rule.gold_part(one) for one in golds if one is not None]
+        parts = [rule.gold_part(one) for one in golds_of(gold) if one is not None]
         return tuple(rule.part_key(part) for part in parts if part is not None) or None
 
     def stats(self, outputs: Sequence[Json], golds: Sequence[Json], task: Task) -> Array:

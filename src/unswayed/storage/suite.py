@@ -86,6 +86,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     ties: int | None = None  # of a hard set: choices in which several candidates were equally hard
     content: str = ""
     hashes: dict[str, str] = {}
+    # Source that is one person → what such people are called, such as speaker
+    roles: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
+    # The person whose texts are the examples themselves, if that is one
+    reference: str | msgspec.UnsetType = msgspec.UNSET
     # What operators of the user's own read while they made it; unswayed's have versions.
     rests_on: Dependencies | msgspec.UnsetType = msgspec.UNSET
 

@@ -49,6 +49,10 @@ class Task:
         written = tuple(name for name in inputs if name not in UNVARIED) or tuple(inputs)
         return tuple(name for name in written if name != CHOICES or not choices_in(inputs))
 
+    def own_gold(self, gold: Json) -> Json:
+        """A gold in the task's own form, where data have other forms; what can't be read as it is."""
+        return gold
+
     def gold_problem(self, example: Example) -> str | None:
         """What is wrong with an example's gold, if anything."""
         return None

@@ -26,6 +26,20 @@ class QaTask(Task):
     def fits(self, example: Example) -> bool:
         return isinstance(example.gold, dict) and "answers" in example.gold
 
+    def own_gold(self, gold: Json) -> Json:
+        """SQuAD's `{"text": […], "answer_start": […]}`, a text, or a list of either kind of answer, as `answers`."""
+        if isinstance(gold, dict) and isinstance(gold.get("text"), list):
+            starts = gold.get("answer_start") or [None] * len(gold["text"])
+            return {"answers": [{"text": text, "start": at} for text, at in zip(gold["text"], starts, strict=False)]}
+        if not isinstance(gold, (str, list)):
+            return gold
+        answers: list[Json] = []
+        for one in gold if isinstance(gold, list) else [gold]:
+            answers.append({"text": one} if isinstance(one, str) else one)
+            if isinstance(one, dict) and "answer_start" in one:
+                answers[-1] = {"text": one.get("text"), "start": one["answer_start"]}
+        return {"answers": answers}
+
     def gold_problem(self, example: Example) -> str | None:
         answers = example.gold.get("answers") if isinstance(example.gold, dict) else None
         if not isinstance(answers, list):
