@@ -1,4 +1,4 @@
-"""Writes the tables of docs/operators.md and docs/typing.md that are made from the code, between their marks."""
+"""Writes the tables of docs/operators.md and docs/typing.md, between their marks, and the stored list of operators."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+import msgspec
+
 from unswayed.vary import operators
+from unswayed.vary.catalogue import StoredCatalogue, entry_of, sources_sum
 from unswayed.vary.keyboard.layouts import LANGUAGES, layout_for
 
 DOCS = Path(__file__).parent
+CATALOGUE = DOCS.parent / "src/unswayed/vary/catalogue.json"
 
 
 def operators_table() -> str:
@@ -45,6 +49,13 @@ def page(name: str) -> str:
     return part.sub(lambda _: TABLES[name]() + "\n", text)
 
 
+def stored_catalogue() -> bytes:
+    """`catalogue.json`, from which `unswayed list operators` reads what our operators are."""
+    entries = [entry_of(name) for name in operators.names() if operators.is_own(name)]
+    return msgspec.json.format(msgspec.json.encode(StoredCatalogue(sources_sum(), entries)), indent=1) + b"\n"
+
+
 if __name__ == "__main__":
+    CATALOGUE.write_bytes(stored_catalogue())
     for name in TABLES:
         (DOCS / f"{name}.md").write_text(page(name), encoding="utf-8")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from unswayed.base.errors import MissingExtra, NameClash, UnknownName, UsageError, nearest
-from unswayed.base.registry import Registry, import_reference
+from unswayed.base.registry import PlugIn, Registry, import_reference
 from unswayed.systems import Metric
 from unswayed.vary import operators
 from unswayed.vary.operator import Operator
@@ -133,7 +132,7 @@ def test_a_plug_in_of_ours_that_lacks_an_extra_is_not_broken(
 ) -> None:
     """After the README's own install there is no PyTorch, and nothing is wrong with that."""
 
-    def load(self: EntryPoint) -> None:
+    def load(self: PlugIn) -> None:
         raise ModuleNotFoundError(f"No module named {package!r}", name=f"{package}.nn")
 
     registry = Registry("metric", Metric, "unswayed.systems.metrics")

@@ -8,14 +8,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import unswayed
 from unswayed.base.task import tasks
-from unswayed.report.listings import change, filled, operators_view, suite_view
-from unswayed.report.tables import columns_of
-from unswayed.vary import operators
-from unswayed.vary.presets import catalogue
+from unswayed.report.listings import suite_view
+from unswayed.report.operator_list import operators_view
+from unswayed.report.terminal import change, columns_of, filled
+from unswayed.vary import catalogue as vary_catalogue, operators
+from unswayed.vary.catalogue import catalogue
 
 ROWS = [
     {"text": "turn off the lights in the kitchen", "label": "lights"},
@@ -120,3 +122,31 @@ def test_at_the_command_line() -> None:
     wrong = subprocess.run([*command, "scorers", "--lang", "de"], capture_output=True, text=True)
     assert wrong.returncode == 4
     assert "for `unswayed list operators`" in wrong.stderr
+
+
+def test_the_stored_catalogue_is_what_the_operators_say() -> None:
+    stored = msgspec.json.decode((Path(vary_catalogue.__file__).parent / "catalogue.json").read_bytes())
+    entries = {entry["name"]: entry for entry in stored["entries"]}
+    own = [name for name in operators.names() if operators.is_own(name)]
+    assert list(entries) == own
+    for name in own:
+        assert entries[name] == msgspec.to_builtins(vary_catalogue.entry_of(name)), "run `make docs`"
+    assert stored["sources"] == vary_catalogue.sources_sum(), "run `make docs`"
+
+
+def test_where_a_source_has_changed_the_operators_are_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(vary_catalogue, "entry_of", lambda name: asked.append(name) or stored[name])
+    stored = {entry.name: entry for entry in catalogue()}
+    assert not [name for name in asked if operators.is_own(name)]
+    monkeypatch.setattr(vary_catalogue, "sources_sum", lambda: 1)
+    assert [entry.name for entry in catalogue()] == operators.names() == asked[-len(stored) :]
+
+
+def test_a_plain_list_imports_no_operator() -> None:
+    script = (
+        "import sys; from unswayed.cli.list import command; command.main(['operators'], standalone_mode=False);"
+        "ours = [name for name in sys.modules if name.startswith('unswayed.vary.keyboard')];"
+        "assert not ours and 'numpy' not in sys.modules, ours"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL)

@@ -14,7 +14,8 @@ from unswayed.measure.changes import Flip, FlipBlock
 from unswayed.measure.repeats import Repeats
 from unswayed.measure.sentences import plain, verdict
 from unswayed.report import charts
-from unswayed.report.flips import FlipSample, diff, marked
+from unswayed.report.diff import diff
+from unswayed.report.flips import FlipSample, marked
 from unswayed.report.junit import junit_xml
 from unswayed.report.tables import render
 

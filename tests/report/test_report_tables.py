@@ -15,7 +15,8 @@ from unswayed.measure.comparison.outcome import Comparison, Difference, NotWorse
 from unswayed.measure.gates import GateResult
 from unswayed.measure.results import Results
 from unswayed.report.junit import comparison_xml, junit_xml, write_junit
-from unswayed.report.tables import columns_of, render
+from unswayed.report.tables import render
+from unswayed.report.terminal import columns_of
 
 ROWS = [
     {"name": "播放音乐", "what": "Plays 音乐 🎵", "count": 1234, "share": 0.5},

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import msgspec
@@ -131,6 +129,8 @@ def _content_of_database(name: str) -> str:
     if not os.path.isfile(name):
         return ABSENT
     command = [sys.executable, "-I", "-S", "-c", _HASH_FILES, os.path.abspath(name)]
+    import subprocess
+
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own interpreter
     return done.stdout.strip() or ABSENT
 
@@ -151,6 +151,8 @@ def _content_of_folder(name: str, written: Sequence[str]) -> str:
 @lru_cache(4096)
 def _content_of_package(name: str) -> str:
     """Its version, and the hashes that its RECORD has of its files; not what an installer adds on each machine."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         found = distribution(name)
     except (PackageNotFoundError, ValueError):

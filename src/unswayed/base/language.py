@@ -18,25 +18,36 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from unswayed.base.errors import UsageError, WrongLanguage, nearest, option
+from unswayed.base.lazy_pattern import lazy_pattern
 from unswayed.base.project import install_line
 
 UNSURE, SEVERAL = "und", "mul"
 
 _FILE = files("unswayed.base") / "languages.txt"  # ISO 639's codes, each with English names, the usual one first
-_LINES = (line.partition(" ") for line in _FILE.read_text("utf-8").splitlines())
-_NAMES = {code: names.split("/") for code, _, names in _LINES}
-_CODES = {name.casefold(): code for code, names in _NAMES.items() for name in names}
 _OLD = {"no": "nb", "iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro", "sh": "hr", "cmn": "zh", "zsm": "ms"}
 _SHOWN = 8  # operators in one message
 _NAMED = 12  # languages in one message
 
 
+@cache
+def _names() -> dict[str, list[str]]:
+    """The English names of each code."""
+    lines = (line.partition(" ") for line in _FILE.read_text("utf-8").splitlines())
+    return {code: names.split("/") for code, _, names in lines}
+
+
+@cache
+def _codes() -> dict[str, str]:
+    return {name.casefold(): code for code, names in _names().items() for name in names}
+
+
 def language_name(tag: str) -> str:
     """The English name of a tag's language: `German` of `de-AT`; the tag itself where there is none."""
-    *others, last = (_NAMES.get(one.split("-")[0], [one])[0] for one in tag.split("+"))
+    *others, last = (_names().get(one.split("-")[0], [one])[0] for one in tag.split("+"))
     return f"{', '.join(others)} and {last}" if others else last
 
 
+@cache
 def language_tag(said: str) -> str:
     """The tag that a user means by `de`, `DE`, `de_AT` or `German`; raises UsageError for what is no language.
 
@@ -45,18 +56,18 @@ def language_tag(said: str) -> str:
     name = " ".join(said.split())
     if "+" in name:
         return "+".join(dict.fromkeys(map(language_tag, name.split("+"))))
-    if name.casefold() in _CODES:
-        return _CODES[name.casefold()]
+    if name.casefold() in _codes():
+        return _codes()[name.casefold()]
     head, *rest = re.split("[-_]", name)
     head = _OLD.get(head.lower(), head.lower())
     fits = all(re.fullmatch("[A-Za-z0-9]{2,8}", part) for part in rest)
-    if fits and (head in _NAMES or (head in (SEVERAL, UNSURE) and not rest)):
+    if fits and (head in _names() or (head in (SEVERAL, UNSURE) and not rest)):
         # a script as in zh-Hant, a region as in pt-BR, anything else in lower case
         scripts = [part.title() if len(part) == 4 and part.isalpha() else part.lower() for part in rest]
         return "-".join([head, *(part.upper() if len(part) == 2 else part for part in scripts)])
-    known = nearest(name.casefold(), _CODES) or (head if head in _NAMES else nearest(head, _NAMES))
-    code = _CODES.get(known or "", known)
-    hint = f" Did you mean {code!r} ({_NAMES[code][0]})?" if code else ""
+    known = nearest(name.casefold(), _codes()) or (head if head in _names() else nearest(head, _names()))
+    code = _codes().get(known or "", known)
+    hint = f" Did you mean {code!r} ({_names()[code][0]})?" if code else ""
     how = "a tag such as de or pt-BR, a name such as German, or mul for rows in several languages"
     raise UsageError(f"{option('lang', 'language')} {said!r} is not a known language.{hint} Use {how}.")
 
@@ -89,25 +100,25 @@ def require_language(
 
 
 _ALONE = {  # scripts in which one language of today is mostly written
-    "ja": re.compile(r"[\u3040-\u30ff]"),
-    "zh": re.compile(r"[\u3400-\u9fff]"),
-    "ko": re.compile(r"[\uac00-\ud7af\u1100-\u11ff]"),
-    "el": re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]"),
-    "th": re.compile(r"[\u0e00-\u0e7f]"),
-    "hy": re.compile(r"[\u0530-\u058f]"),
-    "ka": re.compile(r"[\u10a0-\u10ff]"),
-    "gu": re.compile(r"[\u0a80-\u0aff]"),
-    "ta": re.compile(r"[\u0b80-\u0bff]"),
-    "te": re.compile(r"[\u0c00-\u0c7f]"),
-    "kn": re.compile(r"[\u0c80-\u0cff]"),
-    "ml": re.compile(r"[\u0d00-\u0d7f]"),
+    "ja": lazy_pattern(r"[\u3040-\u30ff]"),
+    "zh": lazy_pattern(r"[\u3400-\u9fff]"),
+    "ko": lazy_pattern(r"[\uac00-\ud7af\u1100-\u11ff]"),
+    "el": lazy_pattern(r"[\u0370-\u03ff\u1f00-\u1fff]"),
+    "th": lazy_pattern(r"[\u0e00-\u0e7f]"),
+    "hy": lazy_pattern(r"[\u0530-\u058f]"),
+    "ka": lazy_pattern(r"[\u10a0-\u10ff]"),
+    "gu": lazy_pattern(r"[\u0a80-\u0aff]"),
+    "ta": lazy_pattern(r"[\u0b80-\u0bff]"),
+    "te": lazy_pattern(r"[\u0c00-\u0c7f]"),
+    "kn": lazy_pattern(r"[\u0c80-\u0cff]"),
+    "ml": lazy_pattern(r"[\u0d00-\u0d7f]"),
 }
 _SHARED = {  # scripts that several languages share, with letters that the greatest of them does not use
-    "": (re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]"), None),
-    "ru": (re.compile(r"[\u0400-\u052f]"), re.compile(r"[^\u0400-\u052f]|[А-Яа-яЁё]")),
-    "ar": (re.compile(r"[\u0600-\u06ff]"), re.compile(r"[^\u0671-\u06d3]")),
-    "he": (re.compile(r"[\u0590-\u05ff]"), re.compile(r"[^\u05f0-\u05f2]")),
-    "hi": (re.compile(r"[\u0900-\u097f]"), re.compile(r"[^\u0933\u0934]")),
+    "": (lazy_pattern(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]"), None),
+    "ru": (lazy_pattern(r"[\u0400-\u052f]"), lazy_pattern(r"[^\u0400-\u052f]|[А-Яа-яЁё]")),
+    "ar": (lazy_pattern(r"[\u0600-\u06ff]"), lazy_pattern(r"[^\u0671-\u06d3]")),
+    "he": (lazy_pattern(r"[\u0590-\u05ff]"), lazy_pattern(r"[^\u05f0-\u05f2]")),
+    "hi": (lazy_pattern(r"[\u0900-\u097f]"), lazy_pattern(r"[^\u0933\u0934]")),
 }
 _LABELS = {"no": "nb", "als": "gsw", "sh": "hr"}  # fastText's labels that are other tags today
 _CANDIDATES = 10

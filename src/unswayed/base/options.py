@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, ParamSpec, TypeVar, get_
 
 import msgspec
 from msgspec import Meta
-from msgspec.inspect import Metadata, StructType, type_info
+from msgspec.inspect import Metadata, type_info
 
 from unswayed.base.chat import Turn
 from unswayed.base.errors import UsageError, nearest, option
@@ -94,33 +94,29 @@ class Option(NamedTuple):
 def options_of(struct: type[msgspec.Struct]) -> dict[tuple[str, ...], Option]:
     """Every option in a struct and in the structs inside it, by path."""
     found: dict[tuple[str, ...], Option] = {}
-    hints = get_type_hints(struct, include_extras=True)
-    for field in type_info(struct).fields:  # type: ignore[attr-defined]
-        waiting, parts, about = [field.type], list[Any](), None
+    hints, defaults = get_type_hints(struct, include_extras=True), struct()
+    for name in struct.__struct_fields__:
+        hint, default = hints[name], getattr(defaults, name)
+        if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+            found |= {(name, *path): o._replace(path=(name, *path)) for path, o in options_of(hint).items()}
+            continue
+        waiting, parts, about = [type_info(hint)], list[Any](), None
         while waiting:  # optional values and notes lie around the type of a value
-            part = waiting.pop()
+            part: Any = waiting.pop()
             if isinstance(part, Metadata):
                 about = part if part.extra is not None else about
                 waiting.append(part.type)
             else:
                 (waiting if hasattr(part, "types") else parts).extend(getattr(part, "types", [part]))
-        if isinstance(parts[0], StructType):
-            found |= {
-                (field.name, *path): o._replace(path=(field.name, *path))
-                for path, o in options_of(parts[0].cls).items()
-            }
-        elif about is not None:
+        if about is not None:
             kinds = {
                 _KINDS.get(type(part).__name__, "str"): part for part in parts if type(part).__name__ != "NoneType"
             }
             kind = next(kind for kind in ("dict", "list", *kinds) if kind in kinds)
-            choices = tuple(literal_values(hints[field.name]))
             number = kinds.get("int", kinds.get("float"))
             help = str((about.extra_json_schema or {})["description"])
-            default = field.default_factory() if field.default is msgspec.NODEFAULT else field.default
-            found[(field.name,)] = Option(
-                (field.name,), kind, default, help, about.extra or {}, choices, number, hints[field.name]
-            )
+            choices = tuple(literal_values(hint))
+            found[(name,)] = Option((name,), kind, default, help, about.extra or {}, choices, number, hint)
     return found
 
 

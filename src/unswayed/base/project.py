@@ -7,7 +7,6 @@ take the name and run their code on our users' machines. RELEASING.md begins wit
 from __future__ import annotations
 
 import re
-from importlib.metadata import PackageNotFoundError, requires
 from urllib.parse import urlsplit
 
 DISTRIBUTION = "unswayed"
@@ -23,6 +22,8 @@ def repository_registered() -> bool:
 
 def extra_requirements() -> dict[str, list[str]]:
     """What each extra adds, as its own requirements such as `torch==2.13.0`, from the installed metadata."""
+    from importlib.metadata import PackageNotFoundError, requires
+
     try:
         listed = requires(DISTRIBUTION) or []
     except PackageNotFoundError:  # a checkout that is not installed

@@ -11,6 +11,7 @@ from json import JSONDecodeError, JSONDecoder
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from unswayed.base.edits import Edit, apply
+from unswayed.base.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,10 +44,10 @@ _PICTURE = f"[\u00a9\u00ae\u2122{_PICTURES}\U0001f000-\U0001faff]"
 _MODIFIED = "\ufe0f?[\U0001f3fb-\U0001f3ff]?\u20e3?[\U000e0020-\U000e007f]*"
 # A text without any of these characters, which is found out in one quick scan, has nothing that must stay whole.
 _ASCII = r"@#\\/{}<>_~*|$&`^=\[\]\r\n\d:;(%"
-_POSSIBLE_ASCII = re.compile(f"[{_ASCII}]", re.ASCII)  # a bit map, 5 times faster than what follows
-_POSSIBLE = re.compile(rf"[{_ASCII}＠＃{_JOINING}\u00a9\u00ae\u2122{_PICTURES}\U0001f000-\U0001faff]")
-_DOTTED = re.compile(r"\.\w")
-_CAMEL = re.compile(r"[a-z][A-Z]+[a-z]\w*[A-Z]")
+_POSSIBLE_ASCII = lazy_pattern(f"[{_ASCII}]", re.ASCII)  # a bit map, 5 times faster than what follows
+_POSSIBLE = lazy_pattern(rf"[{_ASCII}＠＃{_JOINING}\u00a9\u00ae\u2122{_PICTURES}\U0001f000-\U0001faff]")
+_DOTTED = lazy_pattern(r"\.\w")
+_CAMEL = lazy_pattern(r"[a-z][A-Z]+[a-z]\w*[A-Z]")
 # What is left then: numbers, marks and dots as plain sentences have them, too; 20th and 7pm are no ids.
 _LIKELY_SIGNS = r"@#\\/{}<>_~*|$&`^=\[\]\r"
 _LIKELY_REST = (
@@ -54,11 +55,11 @@ _LIKELY_REST = (
     r"|[:;=8][-'’]?[()DPpOo|]|%[\d.(]*[sdf]|\d-\w|\d[ )]\(?\d\d|\w\(|[:;]\s*\n|;$"
     r"|(?:^|\n)\s*(?:[-+]|\d+[.)])\s|(?:^|\s)--?\w"
 )
-_LIKELY_ASCII = re.compile(f"[{_LIKELY_SIGNS}]{_LIKELY_REST}", re.ASCII)
-_LIKELY = re.compile(
+_LIKELY_ASCII = lazy_pattern(f"[{_LIKELY_SIGNS}]{_LIKELY_REST}", re.ASCII)
+_LIKELY = lazy_pattern(
     rf"[{_LIKELY_SIGNS}＠＃{_JOINING}\u00a9\u00ae\u2122{_PICTURES}\U0001f000-\U0001faff]{_LIKELY_REST}"
 )
-_TAIL = re.compile(
+_TAIL = lazy_pattern(
     r"[.,;:!?…'\"”’»)\]}>*_~。，；：！？、）】」』]+$"
 )  # marks after an address, which are the sentence's
 _SMILEY = r"(?<!\S)(?:[:;=8]-?['’]?[()DPpOo|*\\/\]\[]|<3|\^_*\^|[xX]D)(?![^\s.,!?])"
@@ -70,35 +71,35 @@ _CODE_LINE = (
 )
 # In the order in which they are looked for; what lies inside a thing that was found is part of it.
 _PATTERNS: dict[str, re.Pattern[str]] = {
-    "code": re.compile(
+    "code": lazy_pattern(
         r"(?ms:^[ \t]*(?P<fence>```+|~~~+).*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z))"
         r"|(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
         rf"|\$\$.+?\$\$|\$(?=[^\s\d])[^$\n]*[\\^_={{}}][^$\n]*\$|\\[A-Za-z]+(?:\{{[^{{}}]*\}})+|(?m:{_CODE_LINE})"
         r"|(?<![\w-])--?[A-Za-z][\w-]*(?:=\S+)?(?<![.,;:!?])|\w+(?:\.\w+)*\(\)",
     ),
-    "sql": re.compile(
+    "sql": lazy_pattern(
         r"\b(?:(?:WITH\s+\w+\s+AS\s*\(\s*)?SELECT\s.+?\sFROM\s|INSERT\s+INTO\s|UPDATE\s+\S+\s+SET\s|DELETE\s+FROM\s"
         r"|(?:CREATE|ALTER|DROP)\s+(?:TABLE|INDEX|VIEW)\s" + rf"){_SQL_END}"
         r"|(?i:\bselect\s+(?:\*|(?:count|sum|avg|min|max)\()[^;]*?\sfrom\s" + rf"{_SQL_END})"
         r"|(?i:\bselect\s[^;?!\n]+?\sfrom\s+\w+\s+where\s+[\w.]+\s*(?:[<>=]|like\b|in\s*\()" + rf"{_SQL_END})",
         re.S,
     ),
-    "field": re.compile(
+    "field": lazy_pattern(
         r"\{\{.*?\}\}|\{%.*?%\}|\$?\{[^{}\s'\":]*\}|\{\w+:[^{}\s'\"]*\}|%\(\w+\)[sdf]|%[-+\d.]*[sdf](?!\w)"
         r"|\$[A-Za-z_]\w*|<\|[^|<>\n]*\|>|\[/?[A-Z][A-Z_\d]+\]|<<\w+>>|__\w+?__(?!\w)"
     ),
-    "html": re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>|<![A-Z][^<>]*>|&#?\w+;", re.S),
-    "link": re.compile(
+    "html": lazy_pattern(r"<!--.*?-->|</?[A-Za-z][^<>]*>|<![A-Z][^<>]*>|&#?\w+;", re.S),
+    "link": lazy_pattern(
         r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s\"[^\"]*\")?\)|\]\[[^\[\]]*\]|\[\^\w+\]:?|!?\[(?=[^\[\]\n]*\]\()"
     ),
-    "url": re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.|mailto:|data:\w+/)[^\s<>\"“”，。、；！？）】」』]+"),
-    "email": re.compile(r"(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"),
-    "emoji": re.compile(
+    "url": lazy_pattern(r"(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.|mailto:|data:\w+/)[^\s<>\"“”，。、；！？）】」』]+"),
+    "email": lazy_pattern(r"(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"),
+    "emoji": lazy_pattern(
         rf"[\U0001f1e6-\U0001f1ff]{{2}}|[0-9#*]\ufe0f?\u20e3|{_PICTURE}{_MODIFIED}(?:\u200d{_PICTURE}{_MODIFIED})*"
         rf"|{_SMILEY}|:[a-z][a-z\d_+-]+:"
     ),
-    "handle": re.compile(r"(?<![\w&])[@＠][\w.-]*\w|(?<![\w&])[#＃][\w-]*\w"),
-    "path": re.compile(
+    "handle": lazy_pattern(r"(?<![\w&])[@＠][\w.-]*\w|(?<![\w&])[#＃][\w-]*\w"),
+    "path": lazy_pattern(
         r"(?<![\w/\\])(?:[A-Za-z]:[\\/]|\\\\|~?/|\.{1,2}[\\/])(?:[\w.@+*-]+[\\/]?)+|(?<![\w/\\])[\w.@+-]+(?:[\\/][\w.@+*-]+){2,}[\\/]?"
         r"|(?<![\w/\\])[\w.@+-]+[\\/][\w-]*\.\w+|(?<![\w/\\])[\w-]+[\\/](?=[\s,.;:!?)]|$)"
         r"|(?<![\w.])\.[A-Za-z]\w+(?:\.\w+)*"
@@ -106,7 +107,7 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
         # Scripts without spaces write on both sides of a number: there, a point between two figures is a decimal one.
         r"|(?<![\w.])(?=[\w.-]*[^\W\d])(?=[\w.-]*\w\w)[\w-]+(?:\.(?!(?<=\d\.)\d)[\w-]+)+(?:[/:]\S*)?",
     ),
-    "id": re.compile(
+    "id": lazy_pattern(
         r"(?<![\w-])(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
         r"|\d+(?:\.\d+){2,}|[0-9a-fA-F]{2}(?:[:-][0-9a-fA-F]{2}){3,}"
         r"|(?=\+?(?:[ /()-]?[ (]?\d){6})\+?\(?\d[\d()]*(?:[ /-]?\(?\d{2,}\)?){2,}(?=\D|$)|\d{6,}"
@@ -115,7 +116,7 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
         r"|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+|_+[A-Za-z]\w*|[a-z]+[A-Z]+[a-z]\w*(?:[A-Z]\w*)+)(?![\w])",
         re.ASCII,
     ),
-    "markdown": re.compile(
+    "markdown": lazy_pattern(
         r"(?m:^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?"
         r"|[-*_=](?:[ \t]*[-*_=]){2,}[ \t]*$"
         r"|\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*$))"
@@ -138,7 +139,7 @@ _NEEDED: dict[str, tuple[str, ...]] = {
     "markdown": tuple("#>-*+|~_=.)"),
 }
 _ENTIRE = frozenset(("url", "email", "handle", "path"))  # marks at their end are the sentence's
-_OPENS_JSON = re.compile(r"\{\s*(?:[\"'{\[]|\w+\s*:|\})|\[\s*(?:[\"'{\[\d]|true|false|null)")
+_OPENS_JSON = lazy_pattern(r"\{\s*(?:[\"'{\[]|\w+\s*:|\})|\[\s*(?:[\"'{\[\d]|true|false|null)")
 _PAIRS = {"{": "}", "[": "]"}
 _decode = JSONDecoder().raw_decode
 _LONGEST_JSON = 100_000
@@ -182,10 +183,10 @@ def _doubtful(texts: Sequence[str]) -> Sequence[int]:
         if plain[at + 1 : at + 3] not in _AFTER_NUMBER or coded[at + 3] in _GOES_ON or coded[at] != _DIGIT
     ]
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
-    doubtful: list[int] = np.unique(ends.searchsorted(places, "right")).tolist()
-    if joined.isascii():
-        return doubtful
-    return sorted({*doubtful, *(i for i, text in enumerate(texts) if not text.isascii())})
+    doubtful = {*ends.searchsorted(places, "right").tolist()}
+    if not joined.isascii():
+        doubtful.update(i for i, text in enumerate(texts) if not text.isascii())
+    return sorted(doubtful)
 
 
 _KINDS = ("\0", " ", "9", "a", "A", ".", "-", "(", ")", ":", "'", "%", "@")  # one character stands for each kind

@@ -15,7 +15,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import source_from_cache
 from pathlib import Path
 from types import FrameType, MethodType, ModuleType
@@ -401,6 +400,8 @@ def _package_of(file: str) -> tuple[str, str] | None:
 
 @lru_cache(1024)
 def _distribution_named(site: str, top: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, distribution
+
     with suppress(PackageNotFoundError, ValueError):  # most are called as their folder
         return str(distribution(top).metadata["Name"])
     for record in sorted(Path(site).glob("*.dist-info/RECORD")):

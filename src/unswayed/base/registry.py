@@ -9,31 +9,103 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from contextlib import suppress
+from functools import cache, cached_property, reduce
+from importlib.machinery import PathFinder
 from importlib.resources import files
-from importlib.resources.abc import Traversable
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from unswayed.base.errors import MissingExtra, NameClash, UnknownName, UsageError, option
 from unswayed.base.project import DISTRIBUTION, extra_with
 from unswayed.base.recorder import listening
 
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
 T = TypeVar("T")
 
-try:
-    VERSION = version("unswayed")  # written in one place, the package's metadata
-except PackageNotFoundError:  # a checkout that was not installed
-    VERSION = "0+unknown"
+
+class PlugIn(NamedTuple):
+    """An entry point of an installed package: `value` is `module:Class`, `owner` the package."""
+
+    name: str
+    value: str
+    group: str
+    owner: str
+
+    def load(self) -> object:
+        module, _, attributes = self.value.partition("[")[0].strip().partition(":")
+        return reduce(getattr, filter(None, attributes.split(".")), importlib.import_module(module))
 
 
 @cache
-def _plugged_in(path: tuple[str, ...]) -> Sequence[EntryPoint]:
-    """The entry points of unswayed's groups in all that is installed on the path, which takes long to go through."""
-    every = entry_points()
-    return [point for group in every.groups if group.startswith("unswayed.") for point in every.select(group=group)]
+def _installed(path: tuple[str, ...]) -> dict[str, str]:
+    """The metadata folder of each package that is installed on the path, by the package's name as folders have it.
+
+    `importlib.metadata` finds the same, but to import it takes longer than to start most commands.
+    """
+    found: dict[str, str] = {}
+    for place in path:
+        with suppress(OSError), os.scandir(place or ".") as entries:
+            for entry in entries:
+                stem, dot, kind = entry.name.rpartition(".")
+                if dot and kind in ("dist-info", "egg-info"):
+                    found.setdefault(re.sub(r"[-_.]+", "_", stem.partition("-")[0]).lower(), entry.path)
+    return found
+
+
+def _metadata(folder: str, field: str) -> str:
+    """A field of a package's metadata, such as its name."""
+    for name in ("METADATA", "PKG-INFO"):
+        with suppress(OSError), open(os.path.join(folder, name), encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if line.lower().startswith(f"{field}: "):
+                    return line.partition(": ")[2].strip()
+                if not line.strip():
+                    break
+    return ""
+
+
+@cache
+def _plugged_in(path: tuple[str, ...]) -> Sequence[PlugIn]:
+    """The entry points of unswayed's groups in all that is installed on the path."""
+    others = [finder for finder in sys.meta_path if hasattr(finder, "find_distributions") and finder is not PathFinder]
+    if others or any(map(os.path.isfile, path)):  # packages may be in archives, or elsewhere
+        from importlib.metadata import entry_points
+
+        every = entry_points()
+        groups = [every.select(group=group) for group in every.groups if group.startswith("unswayed.")]
+        return [PlugIn(p.name, p.value, p.group, p.dist.name if p.dist else p.value) for its in groups for p in its]
+    found = []
+    for folder in _installed(path).values():
+        with suppress(OSError), open(os.path.join(folder, "entry_points.txt"), encoding="utf-8") as file:
+            text = file.read()
+            owner, group = _metadata(folder, "name") if "[unswayed." in text else "", ""
+            for line in map(str.strip, text.splitlines() if owner else ()):
+                name, equals, value = line.partition("=")
+                if line.startswith("["):
+                    group = line.strip("[]")
+                elif equals and group.startswith("unswayed.") and line[0] not in "#;":
+                    found.append(PlugIn(name.strip(), value.strip(), group, owner))
+    return found
+
+
+def _version() -> str:
+    """Our version, which is written in one place, the package's metadata."""
+    if folder := _installed(tuple(sys.path)).get(DISTRIBUTION):
+        return _metadata(folder, "version")
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:  # a checkout that was not installed
+        return "0+unknown"
+
+
+VERSION = _version()
 
 
 def public_modules(folder: Traversable) -> list[str]:
@@ -69,6 +141,10 @@ class Registry(Generic[T]):
     def __contains__(self, name: str) -> bool:
         return name in self._sources
 
+    def is_own(self, name: str) -> bool:
+        """Is it built in, and no plug-in's?"""
+        return isinstance(self._sources.get(name), str)
+
     def get(self, name: str) -> type[T]:
         """The class of that name; `module:Class` reaches one that is not registered."""
         if name not in self._loaded:
@@ -87,12 +163,10 @@ class Registry(Generic[T]):
                     cls = self._check_class(loaded, source.value)
                 except (ImportError, AttributeError) as error:
                     lacks = (getattr(error, "name", None) or "").partition(".")[0]
-                    ours = source.dist is not None and source.dist.name == DISTRIBUTION
-                    if ours and lacks and (extra := extra_with(lacks)):
+                    if source.owner == DISTRIBUTION and lacks and (extra := extra_with(lacks)):
                         raise MissingExtra(f"The {self.kind} {name!r}", extra) from error
                     what = f"The {self.kind} {name!r} ({source.value}) can't be loaded: {error}."
-                    owner = source.dist.name if source.dist else ""
-                    raise UsageError(f"{what} Reinstall or remove the plug-in {owner}.") from error
+                    raise UsageError(f"{what} Reinstall or remove the plug-in {source.owner}.") from error
             elif (known := name.partition(":")[0]) in self._sources:
                 apart = f" Set its parameters with {option('param', 'params')}." if self.kind == "operator" else ""
                 raise UsageError(f"The {self.kind} {known!r} takes nothing after its name: {name!r}.{apart}")
@@ -104,7 +178,7 @@ class Registry(Generic[T]):
         return self._loaded[name]
 
     @cached_property
-    def _sources(self) -> dict[str, str | EntryPoint]:
+    def _sources(self) -> dict[str, str | PlugIn]:
         """By name, the module of a built-in thing, or the entry point of a plug-in."""
         packages = [("", package, files(package)) for package in (self.package, *self.more) if package]
         if self.folders:
@@ -115,7 +189,7 @@ class Registry(Generic[T]):
                 if folder.is_dir() and not folder.name.startswith("_") and folder.name not in self.besides
             ]
             packages += [(f"{package.rpartition('.')[2]}/", package, place) for _, package, place in more]
-        found: dict[str, str | EntryPoint] = {
+        found: dict[str, str | PlugIn] = {
             f"{prefix}{name}": f"{package}.{name}"
             for prefix, package, place in packages
             for name in public_modules(place)
@@ -123,7 +197,7 @@ class Registry(Generic[T]):
         }
         owners = dict.fromkeys(found, "unswayed")
         for point in (point for point in _plugged_in(tuple(sys.path)) if point.group == self.group):
-            owner = point.dist.name if point.dist else point.value
+            owner = point.owner
             if owners.get(point.name) == owner:  # it was found by folder: the metadata are older than the checkout
                 continue
             if point.name in owners:

@@ -12,21 +12,23 @@ from urllib.parse import SplitResult, quote, unquote
 
 import msgspec
 
+from unswayed.base.lazy_pattern import lazy_pattern
+
 MASK = "***"
 _NAMES = r"api_?key|access_?key|private_?key|secret_?key|subscription_?key|token|secret|password|passwd|passphrase|pwd"
 _NAMES += r"|credentials?|authorization|bearer|cookie|sig|signature"
-_SECRET = re.compile(rf"(?:.*_)?(?:{_NAMES})", re.I)
-_NOT_SECRET = re.compile(
+_SECRET = lazy_pattern(rf"(?:.*_)?(?:{_NAMES})", re.I)
+_NOT_SECRET = lazy_pattern(
     r"(?:.*_)?(?:pad|eos|bos|unk|sep|cls|mask|stop|start|end|text|label|next|first|last)_token", re.I
 )
-_PERHAPS = re.compile(r"(?:.*_)?(?:key|auth|pass)", re.I)  # secret unless the value is a plain word
-_WORD = re.compile(r"[a-z_]{1,24}|\d{1,3}", re.I)
-_ENVIRONMENT = re.compile(r"(?:.*_)?(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH)(?:_\d+)?", re.I)
-_HEADER = re.compile(r"([\w-]+)\s*:\s*(?:(?:bearer|basic|token|key)\s+)?(\S.*)", re.I)
-_USER = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
-_QUERY = re.compile(r"[?&;]([\w.-]+)=([^&#\s]+)")
+_PERHAPS = lazy_pattern(r"(?:.*_)?(?:key|auth|pass)", re.I)  # secret unless the value is a plain word
+_WORD = lazy_pattern(r"[a-z_]{1,24}|\d{1,3}", re.I)
+_ENVIRONMENT = lazy_pattern(r"(?:.*_)?(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH)(?:_\d+)?", re.I)
+_HEADER = lazy_pattern(r"([\w-]+)\s*:\s*(?:(?:bearer|basic|token|key)\s+)?(\S.*)", re.I)
+_USER = lazy_pattern(r"://[^/\s:@]*:([^/\s@]+)@")
+_QUERY = lazy_pattern(r"[?&;]([\w.-]+)=([^&#\s]+)")
 _OPTION = rf"(?<!\w)--?[\w-]*(?:{_NAMES.replace('_?', '[-_]?')})[= ]"
-_IN_TEXT = re.compile(rf"({_OPTION}|\bbearer\s+|[?&][\w-]*(?:{_NAMES}|key)=)([^\s'\"&#]+)", re.I)
+_IN_TEXT = lazy_pattern(rf"({_OPTION}|\bbearer\s+|[?&][\w-]*(?:{_NAMES}|key)=)([^\s'\"&#]+)", re.I)
 
 _SHORTEST = 6  # characters of what is masked without being named
 _LONG_WORD = 8  # letters from which on the plain word in PASSWORD or TOKEN is masked: such a word is no label

@@ -20,6 +20,8 @@ FORMATS = ("table", "json", "jsonl", "md")
 
 
 def _trust(context: click.Context, parameter: click.Parameter, hashes: tuple[str, ...]) -> None:
+    if not hashes:
+        return
     from unswayed.systems.model_folder import trust_weights
 
     context.with_resource(trust_weights(hashes))  # until the command ends, in its workers too
@@ -36,9 +38,10 @@ trust_option = click.option(
 
 
 def _hide(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> None:
-    from unswayed.base.secrets import hide
+    if texts:
+        from unswayed.base.secrets import hide
 
-    hide(texts, named=True)
+        hide(texts, named=True)
 
 
 secret_option = click.option(

@@ -36,8 +36,8 @@ def command(kind: str, format_: str, lang: str | None, task: str | None) -> None
     """
     if kind == "operators":
         from unswayed.base.language import language_tag
-        from unswayed.report.listings import operators_view
-        from unswayed.vary.presets import catalogue
+        from unswayed.report.operator_list import operators_view
+        from unswayed.vary.catalogue import catalogue
 
         entries = catalogue(None if lang is None else language_tag(lang), task)
         click.echo(operators_view(entries, format_, lang is None), color=True)

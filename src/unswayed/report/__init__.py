@@ -13,6 +13,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "Given Option Outcome Picture Printed Section SectionTable Study StudyContext StudyTable "
             "as_markdown as_page as_text chosen_for studies"
         ),
-        "report.tables": "Figure Row columns_of render scaled",
+        "report.tables": "Figure Row render scaled",
+        "report.terminal": "columns_of",
     },
 )

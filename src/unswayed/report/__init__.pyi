@@ -17,7 +17,8 @@ from unswayed.report.study import (
     chosen_for,
     studies,
 )
-from unswayed.report.tables import Figure, Row, columns_of, render, scaled
+from unswayed.report.tables import Figure, Row, render, scaled
+from unswayed.report.terminal import columns_of
 
 __all__ = [
     "NONE",

@@ -1,71 +1,18 @@
-"""A suite and the list of operators for people: lines filled to the terminal's width, with what changes marked."""
+"""A suite for people: lines filled to the terminal's width, with what changes marked."""
 
 from __future__ import annotations
 
-import os
-import re
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from unswayed.base.text import counted, label, one_line, spelled
+from unswayed.base.text import counted, label, spelled
 from unswayed.base.values import Example, Variant
-from unswayed.report.flips import diff
-from unswayed.report.tables import columns_of, render, terminal_width
+from unswayed.report.tables import render
+from unswayed.report.terminal import change, filled, shows_colours, titled
 from unswayed.run.suite_checks import count_unaltered
 from unswayed.storage.suite import Suite
-from unswayed.vary.presets import OperatorEntry
-
-_WIDTH = 80  # where there is no terminal
-_RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
-_CELL = re.compile(r"\x1b\[\d+m|.", re.DOTALL)
-
-
-def change(before: str, after: str, colour: bool = False, limit: int = 240) -> str:
-    """The new text in one line, with what was taken out as [-old-] and what was put in as {+new+}, or in colours."""
-    shape = {"del": "[-{}-]", "ins": "{{+{}+}}", "same": "{}", "cut": "{}"}
-    if colour:
-        shape |= {"del": _RED + "[-{}-]" + _PLAIN, "ins": _GREEN + "{{+{}+}}" + _PLAIN}
-    pieces = diff(before, after, limit)
-    texts = [text.replace(" ", "␣") if kind in ("del", "ins") and text.isspace() else text for kind, text in pieces]
-    return "".join(shape[kind].format(one_line(text)) for (kind, _), text in zip(pieces, texts, strict=True))
-
-
-def _shows_colours() -> bool:
-    """Is standard output a terminal that shows colours?"""
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-
-
-def filled(text: str, indent: str = "", columns: int | None = None) -> str:
-    """The text in lines that fit, broken at spaces where there are any; colours take no room."""
-    room = (max(terminal_width() or _WIDTH, 20) if columns is None else columns) - len(indent)
-    lines: list[str] = []
-    line, used, gap = "", 0, -1  # gap: where the line's last space is
-    for cell in _CELL.findall(text):
-        size = 0 if cell[0] == "\x1b" else columns_of(cell)
-        if used + size > room:
-            cut = gap if gap > 0 else len(line)
-            lines.append(line[:cut])
-            line = line[cut:].lstrip(" ")
-            used = columns_of(re.sub(r"\x1b\[\d+m", "", line))
-            gap = -1
-            if cell == " " and not line:
-                continue
-        if cell == " ":
-            gap = len(line)
-        line, used = line + cell, used + size
-    return "\n".join(indent + one.rstrip(" ") for one in [*lines, line])
-
-
-def _titled(title: str, lines: Iterable[str]) -> str:
-    return "\n".join([title, *(filled(line, "  ") for line in lines)])
-
-
-def _parameters(values: Mapping[str, object]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in values.items())
-
 
 _SOURCES = 40  # operators or people whose variants are shown
 
@@ -105,7 +52,7 @@ def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
     told = {}
     for op in manifest.operators:
         given = {key: v for key, v in op.get("params", {}).items() if v not in ("", None) and not key.endswith("_id")}
-        told[str(op["name"])] = _parameters(given)
+        told[str(op["name"])] = ", ".join(f"{key}={value}" for key, value in given.items())
     if format == "md":
         if any(told.get(row["source"]) for row in shares):
             shares = [row | {"parameters": told.get(row["source"], "")} for row in shares]
@@ -120,7 +67,7 @@ def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
         start = [f"Parameters: {told[variant.source]}"] if told.get(variant.source) else []
         lines = blocks.setdefault(variant.source, start)
         for name, old, new in changed:
-            text = change(old, new, _shows_colours())
+            text = change(old, new, shows_colours())
             lines.append(f"{label(name)}: {text}" if len(example.inputs) > 1 else text)
         lines += [] if changed else ["(the same text)"]
         if variant.meaning == "changed":
@@ -128,7 +75,7 @@ def suite_view(suite: Suite, format: str = "table", most: int = 3) -> str:
         elif variant.gold != example.gold:
             lines.append(f"→ gold: {label(spelled(variant.gold, variant.inputs), 200)}")
     parts = ["\n".join(filled(fact) for fact in _facts(suite)), render(shares, "table")]
-    parts += [_titled(label(source), lines) for source, lines in blocks.items()]
+    parts += [titled(label(source), lines) for source, lines in blocks.items()]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -182,35 +129,3 @@ def _changed(example: Example, variant: Variant) -> list[tuple[str, str, str]]:
     """The inputs that differ: name, before, after."""
     names = [name for name in variant.inputs if example.inputs.get(name) != variant.inputs[name]]
     return [(name, example.inputs.get(name, ""), variant.inputs[name]) for name in names]
-
-
-_LANGUAGES = 12  # that are named
-
-
-def operators_view(entries: Sequence[OperatorEntry], format: str = "table", languages: bool = True) -> str:
-    """The operators in a format of `--format`; `languages` says whether to name those that each knows."""
-    if format in ("json", "jsonl"):
-        return render(entries, format)
-    if not entries and format != "md":
-        return "No operator fits."
-    rows, blocks = [], []
-    for entry in entries:
-        example, known, parameters = entry.example, ", ".join(entry.languages), _parameters(entry.parameters)
-        if "*" in entry.languages:
-            known = "all"
-        elif (more := len(entry.languages) - _LANGUAGES) > 1:
-            known = f"{', '.join(entry.languages[:_LANGUAGES])} and {more} more"
-        shown = change(example.before, example.after, format != "md" and _shows_colours()) if example else ""
-        row = {"name": entry.name, "what": entry.what, "languages": known, "parameters": parameters}
-        rows.append(row | {"example": shown})
-        lines = {
-            "Example": shown,
-            "Needs": entry.needs,
-            "Languages": known if languages else "",
-            "Parameters": parameters,
-            "Presets": ", ".join(entry.presets),
-            "Control": "the meaning changes." if entry.meaning != "same" else "",
-        }
-        told = [f"{name}: {text}" for name, text in lines.items() if text]
-        blocks.append(_titled(entry.name, [entry.what, *told]))
-    return render(rows, "md") if format == "md" else "\n\n".join(blocks)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import sys
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from textwrap import fill
@@ -21,6 +18,7 @@ from unswayed.measure.comparison.outcome import Comparison, NotWorse
 from unswayed.measure.gates import GateResult
 from unswayed.measure.results import Results
 from unswayed.measure.sentences import plain, verdict
+from unswayed.report.terminal import columns_of, columns_of_character, terminal_width
 from unswayed.run.spending import money
 from unswayed.storage.answers import Asked
 
@@ -156,29 +154,13 @@ def cell(value: object, with_interval: bool = True) -> str:
     return one_line(str(value))
 
 
-def columns_of(text: str) -> int:
-    """How many columns of a terminal a text takes: two for wide characters, none for what is set on another."""
-    return len(text) if text.isascii() else sum(map(_columns_of_character, text))
-
-
-def _columns_of_character(character: str) -> int:
-    if unicodedata.combining(character) or character in "\u200c\u200d\ufe0e\ufe0f":
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
 def _aligned(text: str, width: int, right: bool) -> str:
     """The text in so many columns; of one that is too wide, its start."""
     if columns_of(text) > width:
-        ends = accumulate(map(_columns_of_character, text))
+        ends = accumulate(map(columns_of_character, text))
         text = "".join(c for c, end in zip(text, ends, strict=True) if end <= width - 1) + "…"
     space = " " * (width - columns_of(text))
     return space + text if right else text + space
-
-
-def terminal_width() -> int | None:
-    """The terminal's columns; none where standard output is a file or a pipe, which have no edge."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 Row = Mapping[str, Any]

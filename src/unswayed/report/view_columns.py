@@ -15,7 +15,8 @@ from unswayed.base.text import ANSWER, shorten, spelled, visible
 from unswayed.base.values import Example, Inputs, Json, Output
 from unswayed.measure.changes import Case, Changed, FlipBlock
 from unswayed.measure.spill import Kept, Spill
-from unswayed.report.flips import KINDS, NOTE, common, kind_of
+from unswayed.report.diff import common
+from unswayed.report.flips import KINDS, NOTE, kind_of
 
 _SIDE = 400  # characters kept on each side of a change
 _CHANGE = 1000  # characters kept of a change

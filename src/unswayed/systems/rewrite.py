@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.ids import content_id, file_hash
@@ -19,6 +18,9 @@ from unswayed.systems.model_folder import ModelFolder
 from unswayed.systems.prompted import ChatClient
 from unswayed.systems.system import System, SystemAround
 from unswayed.systems.template import Template
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 _FILES = ("*.json", "*.safetensors", "*.bin", "*.model", "*.txt")  # of a model in a folder
 _MAX_REFUSED = 10  # texts that a server refuses before it answers any: the request itself is wrong

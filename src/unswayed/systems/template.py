@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,6 +21,9 @@ from unswayed.base.errors import UsageError, nearest
 from unswayed.base.ids import canonical, content_id
 from unswayed.base.protect import protected_spans
 from unswayed.base.values import Inputs
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 PROMPTS = files("unswayed.systems") / "prompts"
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}\n]+)\}")

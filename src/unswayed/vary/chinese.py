@@ -6,9 +6,12 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from math import log
 from string import ascii_lowercase
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 WORDS_FILE = files("unswayed.vary") / "keyboard" / "data" / "words.txt.gz"
 APART = "'"  # between the syllables of a reading

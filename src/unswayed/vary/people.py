@@ -9,10 +9,9 @@ from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from math import exp, inf
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
@@ -23,6 +22,9 @@ from unswayed.storage.untrusted_files import read_bounded
 from unswayed.vary.chinese import lexicon
 from unswayed.vary.chinese_slips import KINDS
 from unswayed.vary.keyboard.ime import UNRANKED
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 T = TypeVar("T")
 _FOLDER = files("unswayed.vary")

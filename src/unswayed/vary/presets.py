@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from textwrap import wrap
 from typing import Any
 
@@ -18,16 +16,15 @@ from unswayed.base.errors import UnknownName, UsageError
 from unswayed.base.language import UNSURE, knows
 from unswayed.base.options import OperatorSpec
 from unswayed.base.task import task_named
-from unswayed.base.values import Example, Json
+from unswayed.base.values import Json
 from unswayed.vary import operators
 from unswayed.vary.combined import PLUS, Combined, split_name
-from unswayed.vary.engine import Variation, make_operator, vary
-from unswayed.vary.operator import PromptOperator, plain
+from unswayed.vary.engine import make_operator
+from unswayed.vary.operator import PromptOperator
 
 ALL = "@all"
 WIDTH = 80  # columns of what is printed
 _MAX_LANGUAGES = 6  # of an operator in one message
-_DRAWS = 6  # after which an operator is taken to find nothing in a sentence
 
 
 class Preset(msgspec.Struct, frozen=True):
@@ -223,73 +220,3 @@ def in_other_languages(names: Iterable[str], languages: Mapping[str, int]) -> It
             varies = f"it varies {', '.join(known)}" if len(known) <= _MAX_LANGUAGES else "which it does not vary"
             count = f"{sum(others.values()):,} of {sum(languages.values()):,}"
             yield f"{name}: {count} examples left out ({listed}; {varies})"
-
-
-# The list of all operators
-
-
-class BeforeAfter(msgspec.Struct, frozen=True):
-    """A text, and what an operator makes of it."""
-
-    before: str
-    after: str
-
-
-class OperatorEntry(msgspec.Struct, frozen=True):
-    """An operator as it is listed. `needs` is what it can't do without, such as a server; `labels`, whether it keeps
-    the labels of words and spans."""
-
-    name: str
-    what: str
-    meaning: str
-    labels: bool
-    presets: list[str]
-    languages: list[str]
-    parameters: dict[str, Json]
-    needs: str = ""
-    example: BeforeAfter | None = None
-
-
-def catalogue(language: str | None = None, task: str | None = None) -> list[OperatorEntry]:
-    """Every operator that can be used for this language and task; its example is in the language, made now."""
-    aligned = task is not None and task_named(task).aligned
-    found = []
-    for name in operators.names():
-        cls = operators.get(name)
-        if (language is not None and not knows(cls.languages, language)) or (aligned and not cls.aligned):
-            continue
-        needs, example = "", None
-        try:
-            make_operator(OperatorSpec(name))
-        except UsageError as error:
-            needs = str(error).removeprefix(f"{name} needs ").partition(": ")[0].rstrip(".")
-        own = BeforeAfter(*cls.example) if hasattr(cls, "example") else None
-        first = next((known for known in cls.languages if known != "*"), "en")  # its own example is in this language
-        if language is None or (needs and knows(("en",), language)):
-            example = own
-        elif not needs:
-            example = _sample(name, language) or (own if knows((first,), language) else None)
-        params = {key: plain(param.default) for key, param in cls.parameters().items() if key != "protect"}
-        presets, languages = [f"@{preset}" for preset in cls.presets], list(cls.languages)
-        what = cls.summary()
-        found.append(OperatorEntry(name, what, cls.meaning, cls.aligned, presets, languages, params, needs, example))
-    return found
-
-
-def _sample(name: str, language: str) -> BeforeAfter | None:
-    """What the operator makes of a sentence of the language, or None if there is none or its words stay."""
-    text = _sentences().get(language) or _sentences().get(language.partition("-")[0])
-    if text is None:
-        return None
-    variation = Variation(operators=(OperatorSpec(name),), task="text", language=language, draws=_DRAWS)
-    try:
-        variants = vary([Example(0, "sentence", {"text": text})], variation)
-        made = next((variant.inputs["text"] for variant in variants if variant.inputs["text"] != text), None)
-    except UsageError:  # it takes more than one text, as worked examples do
-        return None
-    return None if made is None else BeforeAfter(text, made)
-
-
-@cache
-def _sentences() -> dict[str, str]:
-    return tomllib.loads((files("unswayed.vary") / "sentences.toml").read_text("utf-8"))

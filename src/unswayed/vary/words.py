@@ -11,13 +11,15 @@ from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, reduce
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from math import log1p
 from operator import add
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Stream
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 T = TypeVar("T")
 _NEVER = 1e-12  # rates below are none
