@@ -145,8 +145,8 @@ class Served:
 
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.port = self.socket.getsockname()[1]
-        self.study, self.store, self.site = study, store, Site(study, store)
         self.url = f"http://127.0.0.1:{self.port}"
+        self.study, self.store, self.site = study, store, Site(study, store, urls=[self.url])
         config = uvicorn.Config(make_app(self.site), log_level="critical", lifespan="off")
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, args=([self.socket],), daemon=True)

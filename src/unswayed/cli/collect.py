@@ -183,9 +183,13 @@ def items_command(
     "--trusted-proxy", "trusted", multiple=True, metavar="CIDR",
     help="The address or network of a proxy in front that does TLS. Repeatable.",
 )  # fmt: skip
+@click.option(
+    "--url", "urls", multiple=True, metavar="URL",
+    help="The address that people use, such as https://study.example.org, for links in the owner's pages. Repeatable.",
+)  # fmt: skip
 def serve_command(
     place: str, host: str, port: int, base_path: str, certificate: str | None, key: str | None,
-    trusted: tuple[str, ...],
+    trusted: tuple[str, ...], urls: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Serve STUDY until interrupted. The owner's view is at /admin.
 
@@ -202,7 +206,7 @@ def serve_command(
     studies = studies_at(Path(place), base_path)
     for base, study in studies.items():
         click.echo(f"{visible(study.title)}: http{'s' if certificate else ''}://{host}:{port}{base}/", err=True)
-    serve(studies, host, port, certificate, key, trusted)
+    serve(studies, host, port, certificate, key, trusted, urls)
 
 
 @command.command("status", short_help="Show the progress of a study.")
@@ -215,11 +219,13 @@ def status(study_file: str, format_: str) -> None:
       unswayed collect status study.toml
     """
     from unswayed.collect.export import agreed, answers_of, exportable
-    from unswayed.collect.status import coverage, progress, record
+    from unswayed.collect.status import coverage, disk_warning, progress, record
 
     with _opened(study_file) as (study, database):
         parts = database.read(lambda tx: [[progress(tx)], coverage(tx), record(tx, study)])
         answers = answers_of(study, database)
+        if low := disk_warning(study):
+            click.echo(low, err=True)
     if (versions := exportable(study, answers)) is not None:
         parts[0][0]["versions"] = versions
     parts.append(agreed(study, answers))
@@ -350,12 +356,13 @@ def invite_command(study_file: str, names: tuple[str, ...], stratum: str, url: s
     \b
       unswayed collect invite study.toml --name anna --name ben
     """
+    from unswayed.base.text import visible
     from unswayed.collect.people import invite
 
     with _opened(study_file) as (study, database):
         tokens = database.write(lambda tx: [invite(tx, study, name, stratum) for name in names])
     for name, token in zip(names, tokens, strict=True):
-        click.echo(f"{name}\t{url.rstrip('/')}/i/{token}")
+        click.echo(f"{visible(name)}\t{url.rstrip('/')}/i/{token}")
 
 
 @command.command("exclude", short_help="Stop counting a person's answers.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
+import time
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -19,12 +21,13 @@ from unswayed.collect.kinds import TaskKind
 from unswayed.collect.kinds.read_aloud import audio_file
 from unswayed.collect.people import note, pseudonyms
 from unswayed.collect.records import Filter, answers_listed, decisions, item_records, people_records
-from unswayed.collect.site import Site, same_site, signed
-from unswayed.collect.status import coverage, flags, progress, record, throughput
+from unswayed.collect.site import Site, is_signed, same_site, signed
+from unswayed.collect.status import LOW_DISK, coverage, flags, free_bytes, progress, record, throughput
 from unswayed.collect.study import PeopleStudy
 from unswayed.collect.words import console_words
 
-COOKIE = "owner"
+COOKIE, BROWSER = "owner", "browser"
+FRESH, KNOWN = 600, 90 * 86_400  # seconds that a browser's name holds: of one that opened the page, and of the owner's
 MAX_FORM = 4096  # bytes
 SHOWN = 100  # rows in a list
 
@@ -42,16 +45,39 @@ def page(site: Site, request: Request, here: str, session: str = "", status: int
     name = context.pop("template", here)
     csrf = signed(site.secret, session) if session else ""
     say = console_words(site.language(request))
-    known = {"say": say, "csrf": csrf, "here": here, "paused": site.paused and bool(session)}
+    known = {
+        "say": say, "csrf": csrf, "here": here, "paused": site.paused and bool(session),
+        "disk": free_bytes(site.study) // 1_000_000 if session and free_bytes(site.study) < LOW_DISK else None,
+    }  # fmt: skip
     return site.page(request, f"owner/{name}", status, **(known | context))
 
 
 async def login_page(site: Site, request: Request) -> Response:
-    return page(site, request, "login", wrong=False)
+    response, caller = page(site, request, "login", wrong=False), site.caller(request)
+    if _guesser(site, request) == caller and site.browsers.allows(caller):
+        _name_browser(site, response, FRESH)
+    return response
+
+
+def _guesser(site: Site, request: Request) -> str:
+    """Whom failed log-ins slow: the browser that opened the page, or an address whose browsers have no name.
+
+    So nobody else at that address waits for a guesser, and a browser that has logged in before never does. An address
+    gets few names, which are soon void, so that a guesser can't collect them.
+    """
+    until, _, rest = request.cookies.get(BROWSER, "").partition(".")
+    name, _, seal = rest.partition(".")
+    valid = is_signed(site.secret, f"{BROWSER} {until}.{name}", seal) and time.time() < float(until)
+    return name if valid else site.caller(request)
+
+
+def _name_browser(site: Site, response: Response, seconds: int) -> None:
+    named = f"{time.time() + seconds:.0f}.{secrets.token_hex(8)}"
+    site.keep(response, BROWSER, f"{named}.{signed(site.secret, f'{BROWSER} {named}')}", strict=True, seconds=seconds)
 
 
 async def login(site: Site, request: Request) -> Response:
-    if not same_site(request) or not site.logins.allows(site.caller(request)):
+    if not same_site(request) or not site.logins.allows(_guesser(site, request)):
         raise HTTPException(429, "too_fast")
     form = await site.form(request, MAX_FORM)
     stored = await site.read(owner.stored_password)
@@ -62,6 +88,7 @@ async def login(site: Site, request: Request) -> Response:
     response = site.to("/admin")
     session = await site.write(owner.open_session)
     site.keep(response, COOKIE, session, strict=True, seconds=owner.HOURS * 3600)
+    _name_browser(site, response, KNOWN)
     return response
 
 

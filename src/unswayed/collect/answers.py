@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from unswayed.base.values import Json
-from unswayed.collect.assign import AlreadyAnswered, NotYours, Person, claim_again, draft_of, free, remark
+from unswayed.collect.assign import AlreadyAnswered, NotYours, Person, charge, claim_again, draft_of, free, remark
 from unswayed.collect.backends import Transaction
 from unswayed.collect.kinds import Delivery, Flag, TaskKind
 from unswayed.collect.study import Assign, as_json
@@ -26,8 +26,9 @@ class Receipt(NamedTuple):
 
 
 def keep_draft(
-    tx: Transaction, person: Person, item: str, attempt: int, begins: int, events: list[dict[str, Json]]
-) -> int:
+    tx: Transaction, person: Person, item: str, attempt: int, begins: int, events: list[dict[str, Json]],
+    rules: Assign,
+) -> int:  # fmt: skip
     """Keeps the log of an attempt under way, from the event number `begins` on; returns how many events are kept.
 
     What was kept is never taken back: a page that is loaded anew goes on where the last one was.
@@ -42,14 +43,17 @@ def keep_draft(
     added = events[len(known) - begins :]
     if known[begins:][: len(events)] != events[: len(known) - begins] or len(known) + len(added) > MAX_DRAFT:
         raise AlreadyAnswered("This item is being answered in another window.")
-    ((size,),) = tx.rows(
-        "SELECT coalesce(sum(length(events)), 0) FROM drafts WHERE item = ? AND person = ?", item, person.id
-    )
-    if size > MAX_BYTES:
+    if _draft_size(tx, item, person) > MAX_BYTES:
         return len(known)  # the page sends the rest with the answer
     if added:
+        charge(tx, person.id, len(as_json(added)), rules)
         tx.run("INSERT INTO drafts VALUES (?, ?, ?, ?, ?)", item, person.id, attempt, len(known), as_json(added))
     return len(known) + len(added)
+
+
+def _draft_size(tx: Transaction, item: str, person: Person) -> int:
+    sql = "SELECT coalesce(sum(length(events)), 0) FROM drafts WHERE item = ? AND person = ?"
+    return int(tx.rows(sql, item, person.id)[0][0])
 
 
 def _attempts(tx: Transaction, item: str, person: str) -> int:
@@ -100,6 +104,12 @@ def take_answer(
         "UPDATE work SET state = ?, received = ?, content = ?, flags = ?, correct = ? WHERE item = ? AND person = ?",
         "failed" if failed else "answered", now, sent, "\n".join(flag.name for flag in flags), correct, item, person.id,
     )  # fmt: skip
+    charge(
+        tx,
+        person.id,
+        len(sent) + len(comment) + (len(as_json(log)) if log else 0) - _draft_size(tx, item, person),
+        rules,
+    )
     if log:
         tx.run("INSERT INTO logs (item, person, events) VALUES (?, ?, ?)", item, person.id, as_json(log))
     tx.run("DELETE FROM drafts WHERE item = ? AND person = ?", item, person.id)
@@ -115,6 +125,7 @@ def take_answer(
 def _ask_again(tx: Transaction, person: Person, item: str, attempt: tuple[object, ...], rules: Assign) -> None:
     """Keeps an attempt that does not count; the person has the item as if it had not been shown yet."""
     number, now, seconds, *rest = attempt
+    charge(tx, person.id, sum(len(str(text)) for text in rest) - _draft_size(tx, item, person), rules)
     tx.run("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", item, person.id, number, now, seconds, *rest)
     tx.run("DELETE FROM drafts WHERE item = ? AND person = ?", item, person.id)
     tx.run("UPDATE work SET shows = 0 WHERE item = ? AND person = ?", item, person.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ try:
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
     from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.routing import Mount
+    from starlette.responses import RedirectResponse, Response
+    from starlette.routing import BaseRoute, Mount, Route
     from starlette.staticfiles import StaticFiles
     from starlette.types import ASGIApp
 
@@ -74,8 +75,17 @@ def make_app(*sites: Site) -> ASGIApp:
     if [site.base for site in sites] == [""]:
         return _study_app(sites[0])
     longest_first = sorted(sites, key=lambda site: -len(site.base))
-    mounted = [Mount(site.base, app=_study_app(site)) for site in longest_first]
-    return SafeHeaders(Starlette(routes=mounted))
+    mounted: list[BaseRoute] = []
+    for site in longest_first:
+        front = partial(_to_front, site.base)
+        mounted += [Route(site.base, front), Mount(site.base, app=_study_app(site))]
+    app = Starlette(routes=mounted)
+    app.router.redirect_slashes = False
+    return SafeHeaders(app)
+
+
+def _to_front(base: str, request: Request) -> Response:
+    return RedirectResponse(f"{base}/", 307)
 
 
 def _study_app(site: Site) -> ASGIApp:
@@ -84,9 +94,13 @@ def _study_app(site: Site) -> ASGIApp:
             return site.problem(request, 413, "too_large")
         status = error.status_code if isinstance(error, HTTPException) else 500
         what = error.detail if isinstance(error, HTTPException) else "error"
+        trimmed = "/" + request.url.path.strip("/")
+        if status == 404 and request.method == "GET" and request.url.path != trimmed:
+            return RedirectResponse(trimmed, 307)
         return site.problem(request, status, "not_found" if status in (404, 405) and what != "need_link" else what)
 
     handlers: Any = {HTTPException: failed, TooLarge: failed, Exception: failed}
     static = Mount("/static", StaticFiles(directory=STATIC))
     app = Starlette(routes=[*routes(site, ROUTES), static], exception_handlers=handlers)
+    app.router.redirect_slashes = False  # it would lead to whatever host the caller names
     return SafeHeaders(app, site.study.arrive.frames)

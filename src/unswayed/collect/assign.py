@@ -63,6 +63,18 @@ class AlreadyAnswered(NotAllowed):
     pass
 
 
+class TooMuch(NotAllowed):
+    pass
+
+
+def charge(tx: Transaction, person: str, size: int, rules: Assign) -> None:
+    """Counts the bytes that are kept of a person, or no longer kept where `size` is below 0; raises TooMuch."""
+    most = int(rules.megabytes_per_person * 1_000_000)
+    fits = "UPDATE people SET bytes = bytes + ? WHERE id = ? AND (bytes + ? <= ? OR ? < 0)"
+    if size and not tx.run(fits, size, person, size, most, size):
+        raise TooMuch("You have sent as much as this study takes from one person.")
+
+
 def person_of(tx: Transaction, token: str) -> Person | None:
     """The person whose token has this hash."""
     sql = (

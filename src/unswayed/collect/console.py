@@ -42,22 +42,18 @@ async def _do(site: Site, job: Callable[[Transaction], Any]) -> Any:
     return done
 
 
-def _link(site: Site, request: Request, token: str) -> str:
-    return f"{request.url.scheme}://{request.url.netloc}{site.base}/i/{token}"
-
-
 async def invite_person(site: Site, request: Request) -> Response:
     session, form = await _form(site, request)
     name = form.get("person", "").strip()
     token = await _do(site, lambda tx: invite(tx, site.study, name, form.get("stratum", "")))
-    return await show_person(site, request, session, name, _link(site, request, token))
+    return await show_person(site, request, session, name, site.link(request, f"/i/{token}"))
 
 
 async def new_link(site: Site, request: Request) -> Response:
     session, form = await _form(site, request)
     name = form.get("person", "")
     token = await _do(site, lambda tx: reissue(tx, name))
-    return await show_person(site, request, session, name, _link(site, request, token))
+    return await show_person(site, request, session, name, site.link(request, f"/i/{token}"))
 
 
 async def leave_out(site: Site, request: Request) -> Response:
@@ -107,8 +103,8 @@ async def add_items(site: Site, request: Request) -> Response:
 
 async def password(site: Site, request: Request) -> Response:
     """A new password ends all sessions but this one."""
-    _, form = await _form(site, request)
-    if not site.logins.allows(site.caller(request)):
+    session, form = await _form(site, request)
+    if not site.logins.allows(session):
         raise HTTPException(429, "too_fast")
     stored = await site.read(owner.stored_password)
     right = await asyncio.to_thread(owner.is_password, stored, form.get("password", ""))

@@ -16,7 +16,7 @@ from unswayed.collect.backends import Transaction, tables_about
 from unswayed.collect.items import Entry, entries, entries_from, insert_items
 from unswayed.collect.kinds import TaskKind
 from unswayed.collect.people import note
-from unswayed.collect.study import PeopleStudy, as_json
+from unswayed.collect.study import PeopleStudy, as_json, problems_of_rules
 
 _SPOILS = ("question",)  # options of which an earlier answer says nothing once they changed
 ADDED = "added"  # in the origin of an item that the owner added to a study in its console
@@ -65,6 +65,8 @@ def set_rules(tx: Transaction, study: PeopleStudy, **given: Any) -> PeopleStudy:
     """A revision with other rules of assignment, such as quotas."""
     now = applied(tx, study)
     changed = msgspec.structs.replace(now, assign=msgspec.structs.replace(now.assign, **given))
+    if wrong := [message for message, is_so in problems_of_rules(changed.assign) if is_so]:
+        raise UsageError(f"The study was not changed: {wrong[0]}.")
     number = keep_revision(tx, changed)
     note(tx, "owner", f"applied revision {number}", "; ".join(f"assign.{name}" for name in given))
     return changed

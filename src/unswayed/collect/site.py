@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from unswayed.base.text import visible
 from unswayed.collect.applied import applied, revision_number
 from unswayed.collect.assign import Person, person_of
 from unswayed.collect.backends import Transaction
@@ -100,6 +101,17 @@ async def parts_of(request: Request, most: int) -> AsyncIterator[bytes]:
         raise TooLarge
 
 
+def refuse_zero(*texts: str) -> None:
+    """No browser sends the character zero, and PostgreSQL can't look for it."""
+    if any("\0" in text for text in texts):
+        raise HTTPException(400, "not_found")
+
+
+def _spelled_out(value: Any) -> Any:
+    """Texts on the owner's pages: characters that reorder or hide others are shown by name. What is markup stays."""
+    return visible(value) if type(value) is str else value
+
+
 class Limit:
     """So many requests a second for each caller, with a burst; callers not seen for long are forgotten."""
 
@@ -135,10 +147,13 @@ class Site:
     """One study being served. `secure` is true behind TLS, where cookies may not travel without it.
 
     `base` is the path that all of its pages and cookies are under, such as `/c/typing`; nothing: the whole server.
+    `urls` are the addresses that people can use; without any, links are paths.
     """
 
-    def __init__(self, study: PeopleStudy, database: Database, secure: bool = False, base: str = "") -> None:
-        self.database, self.secure, self.base = database, secure, base
+    def __init__(
+        self, study: PeopleStudy, database: Database, secure: bool = False, base: str = "", urls: Sequence[str] = ()
+    ) -> None:
+        self.database, self.secure, self.base, self.urls = database, secure, base, urls
         self.secret = database.read(lambda tx: fact(tx, "secret"))
         self._file = study
         self._looked = 0.0
@@ -146,9 +161,11 @@ class Site:
         self.people = Limit(a_second=20, burst=60)
         self.strangers = Limit(a_second=5, burst=30)
         self.arrivals = Limit(a_second=5, burst=300)  # a whole class may come from one address
-        self.logins = Limit(a_second=0.2, burst=5)
-        loader = jinja2.FileSystemLoader(PAGES)
-        self.pages = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+        self.logins = Limit(a_second=0.2, burst=5)  # of a browser
+        self.browsers = Limit(a_second=1 / 30, burst=10)  # that an address may have for logging in
+        loader, strict = jinja2.FileSystemLoader(PAGES), jinja2.StrictUndefined
+        self.pages = jinja2.Environment(loader=loader, autoescape=True, undefined=strict)
+        self.owner_pages = jinja2.Environment(loader=loader, autoescape=True, undefined=strict, finalize=_spelled_out)
 
     def _now(self, tx: Transaction) -> tuple[int, PeopleStudy, bool]:
         return revision_number(tx), applied(tx, self._file), is_paused(tx)
@@ -182,7 +199,8 @@ class Site:
             "study": self.study, "words": words(language), "language": language, "languages": languages(),
             "base": self.base,
         }  # fmt: skip
-        return HTMLResponse(self.pages.get_template(f"{name}.html").render(known | context), status)
+        pages = self.owner_pages if name.startswith("owner/") else self.pages
+        return HTMLResponse(pages.get_template(f"{name}.html").render(known | context), status)
 
     def language(self, request: Request) -> str:
         chosen = request.cookies.get("language", self.study.language)
@@ -214,6 +232,12 @@ class Site:
         """Sends the browser on to another page of this study."""
         return RedirectResponse(self.base + place, 303)
 
+    def link(self, request: Request, place: str) -> str:
+        """The address of a page, for other people. The caller's `Host` only chooses among the configured addresses."""
+        host = request.headers.get("host", "")
+        own = next((url for url in self.urls if url.partition("://")[2] == host), next(iter(self.urls), ""))
+        return f"{own}{self.base}{place}"
+
     def caller(self, request: Request) -> str:
         return request.client.host if request.client else ""
 
@@ -231,7 +255,9 @@ class Site:
     async def form(self, request: Request, most: int = MAX_FORM) -> dict[str, str]:
         """The first value of each field of a form."""
         sent = parse_qs((await body_of(request, most)).decode("utf-8", "replace"))
-        return {name: values[0].replace("\0", "") for name, values in sent.items()}  # PostgreSQL takes no zero
+        found = {name: values[0] for name, values in sent.items()}
+        refuse_zero(*found, *found.values())
+        return found
 
     def check_csrf(self, request: Request, key: str, given: str) -> None:
         if not same_site(request) or not is_signed(self.secret, key, given):
@@ -248,6 +274,7 @@ def routes(site: Site, table: RouteTable) -> list[Route]:
 
 
 async def _handled(site: Site, handler: Handler, path: str, request: Request) -> Response:
+    refuse_zero(*request.path_params.values(), *request.query_params.values())
     await site.refresh()
     if site.paused and path == PAUSED:
         return site.message(request, "done", "paused", again=True)

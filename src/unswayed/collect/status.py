@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections import Counter
 from typing import Any
@@ -12,6 +13,24 @@ from unswayed.collect.people import fact
 from unswayed.collect.study import PeopleStudy
 
 HOUR = 3600.0
+LOW_DISK = 1 << 30  # bytes left, below which the owner is told
+FULL_DISK = 100 << 20  # bytes left, below which no recording is taken: answers still need room
+
+
+def free_bytes(study: PeopleStudy) -> int:
+    """The room on the disk of the study's folder: of its recordings, and of its database if that is SQLite."""
+    return shutil.disk_usage(study.folder).free
+
+
+def disk_warning(study: PeopleStudy) -> str:
+    """What to tell the owner before the disk is full; nothing while there is room."""
+    left = free_bytes(study)
+    if left >= LOW_DISK:
+        return ""
+    return (
+        f"{study.folder.absolute()}: {left / 1e6:,.0f} MB are left on this disk. Make room: below "
+        f"{FULL_DISK / 1e6:.0f} MB, the server takes no recordings."
+    )
 
 
 def progress(tx: Transaction) -> dict[str, Any]:

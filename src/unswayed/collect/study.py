@@ -17,6 +17,7 @@ from unswayed.collect.kinds import TaskKind, kinds
 from unswayed.collect.words import languages, words
 from unswayed.storage.untrusted_files import read_bounded
 
+MOST = 1_000_000_000  # of anything that a study counts
 Text = str | dict[str, str]  # the same for all, or by language
 
 
@@ -103,6 +104,7 @@ class Assign(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gold_every: int = 0  # a gold item after so many ordinary ones; 0: none
     per_person: int | None = None
     quota: dict[str, int] = {}  # of answers, by stratum
+    megabytes_per_person: float = 1000  # of recordings and logs that are kept
     shuffle: bool = True
     seed: int = 0
 
@@ -192,9 +194,7 @@ def _check(study: PeopleStudy, path: Path) -> None:
     if study.language not in languages():
         raise UnknownName("language of the pages", study.language, list(languages()))
     problems = [
-        ("assign.k must be 1 or more", rules.k < 1),
-        ("assign.lease_minutes must be more than 0", not rules.lease_minutes > 0),
-        ("assign.gold_every must be 0 or more", rules.gold_every < 0),
+        *problems_of_rules(rules),
         ("assign.strata has a name twice or an empty one", len(set(rules.strata) - {""}) < len(rules.strata)),
         (
             f"assign.k is {rules.k}, but there are only {len(rules.strata)} strata; use distinct = false to let people "
@@ -202,7 +202,6 @@ def _check(study: PeopleStudy, path: Path) -> None:
             bool(rules.strata) and rules.distinct and rules.k > len(rules.strata),
         ),
         ("assign.quota names a stratum that is not in assign.strata", bool(set(rules.quota) - set(rules.strata))),
-        ("assign.attempts must be 1 or more", rules.attempts < 1),
         ("items needs either suite or path", (study.items.suite is None) == (study.items.path is None)),
         ("consent is empty: write what the study records", not _is_said(study.consent)),
         (
@@ -217,6 +216,19 @@ def _check(study: PeopleStudy, path: Path) -> None:
         study.make_kind()
     except msgspec.ValidationError as error:
         raise DataError(f"options: {error}", path) from error
+
+
+def problems_of_rules(rules: Assign) -> list[tuple[str, bool]]:
+    """What the numbers in the rules must be, and whether they are not."""
+    counts = {"k": (1, rules.k), "gold_every": (0, rules.gold_every), "attempts": (1, rules.attempts)}
+    if rules.per_person is not None:
+        counts["per_person"] = (1, rules.per_person)
+    counts |= {f"quota of {name!r}": (0, most) for name, most in rules.quota.items()}
+    return [
+        *((f"assign.{name} must be {low} or more", not low <= most <= MOST) for name, (low, most) in counts.items()),
+        ("assign.lease_minutes must be more than 0", not 0 < rules.lease_minutes < MOST),
+        ("assign.megabytes_per_person must be more than 0", not 0 < rules.megabytes_per_person < MOST),
+    ]
 
 
 def _is_said(text: Text) -> bool:

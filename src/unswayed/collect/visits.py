@@ -16,7 +16,17 @@ from unswayed.base.errors import UsageError
 from unswayed.base.ids import decode
 from unswayed.base.values import Json
 from unswayed.collect.answers import Receipt, keep_draft, take_answer
-from unswayed.collect.assign import AlreadyAnswered, Lease, NotAllowed, NotYours, Person, next_items, person_of, skip
+from unswayed.collect.assign import (
+    AlreadyAnswered,
+    Lease,
+    NotAllowed,
+    NotYours,
+    Person,
+    TooMuch,
+    next_items,
+    person_of,
+    skip,
+)
 from unswayed.collect.backends import Transaction
 from unswayed.collect.journey import (
     PREVIEW,
@@ -41,8 +51,8 @@ from unswayed.collect.kinds.read_aloud import (
     keep,
 )
 from unswayed.collect.people import hashed, note
-from unswayed.collect.site import Site, TooLarge, body_of, parts_of, signed
-from unswayed.collect.status import own_progress
+from unswayed.collect.site import Site, TooLarge, body_of, parts_of, refuse_zero, signed
+from unswayed.collect.status import FULL_DISK, free_bytes, own_progress
 from unswayed.collect.study import said
 from unswayed.collect.words import languages
 
@@ -52,16 +62,15 @@ MAX_TOGETHER = 20  # answers of one page
 SKIPS = ("unclear", "harmful", "technical", "other")
 PAGES = {"consent": "/consent", "questions": "/questions", "instructions": "/instructions"}
 Comment = Annotated[str, msgspec.Meta(max_length=2000)]
-ItemId = Annotated[str, msgspec.Meta(pattern="^[^\\x00]*$")]  # PostgreSQL takes no zero
 
 
 class Sent(msgspec.Struct, forbid_unknown_fields=True):
     """What the page sends: an answer, and those to the other items on it."""
 
-    item: ItemId
+    item: str
     answer: dict[str, Json]
     log: list[dict[str, Json]] = []
-    more: Annotated[dict[ItemId, dict[str, Json]], msgspec.Meta(max_length=MAX_TOGETHER)] = {}
+    more: Annotated[dict[str, dict[str, Json]], msgspec.Meta(max_length=MAX_TOGETHER)] = {}
     comment: Comment = ""
     attempt: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
@@ -69,7 +78,7 @@ class Sent(msgspec.Struct, forbid_unknown_fields=True):
 class Draft(msgspec.Struct, forbid_unknown_fields=True):
     """A part of the log of an attempt under way."""
 
-    item: ItemId
+    item: str
     attempt: int
     begins: Annotated[int, msgspec.Meta(ge=0)]
     events: list[dict[str, Json]]
@@ -258,6 +267,7 @@ async def answer(site: Site, request: Request) -> Response:
     key = _caller(site, request)
     try:
         sent = decode(await body_of(request, MAX_ANSWER), Sent)
+        refuse_zero(sent.item, *sent.more)
         if len(sent.log) > MAX_EVENTS:
             raise TooLarge
         receipt, unused = await site.write(lambda tx: _answer(tx, site, key, sent))
@@ -293,7 +303,7 @@ def _answer(tx: Transaction, site: Site, key: str, sent: Sent) -> tuple[Receipt,
         raise msgspec.ValidationError("you have no recording with this name")
     flags = list(dict.fromkeys(flag for receipt in receipts for flag in receipt.flags))
     counted, fresh = all(receipt.counted for receipt in receipts), all(receipt.fresh for receipt in receipts)
-    unused = discard_others(tx, person.id, sent.item, str(sent.answer["audio"])) if site.kind.uploads else []
+    unused = discard_others(tx, person.id, sent.item, str(sent.answer["audio"]), rules) if site.kind.uploads else []
     return Receipt(counted, flags, fresh, any(receipt.again for receipt in receipts)), unused
 
 
@@ -305,9 +315,12 @@ def _at_work(tx: Transaction, site: Site, key: str) -> Person:
 
 
 def _refused(site: Site, request: Request, error: NotAllowed) -> Response:
-    before = isinstance(error, AlreadyAnswered)
-    told = site.phrase(request, "answered_before" if before else "not_yours")
-    return JSONResponse({"error": told, "detail": str(error)}, 409 if before else 403)
+    found: dict[type[NotAllowed], tuple[str, int]] = {
+        AlreadyAnswered: ("answered_before", 409),
+        TooMuch: ("too_much", 422),
+    }
+    phrase, status = found.get(type(error), ("not_yours", 403))
+    return JSONResponse({"error": site.phrase(request, phrase), "detail": str(error)}, status)
 
 
 def _name(tx: Transaction, key: str) -> str:
@@ -319,8 +332,11 @@ async def draft(site: Site, request: Request) -> Response:
     key = _caller(site, request)
     try:
         sent = decode(await body_of(request, MAX_ANSWER), Draft)
+        refuse_zero(sent.item)
         kept = await site.write(
-            lambda tx: keep_draft(tx, _at_work(tx, site, key), sent.item, sent.attempt, sent.begins, sent.events)
+            lambda tx: keep_draft(
+                tx, _at_work(tx, site, key), sent.item, sent.attempt, sent.begins, sent.events, site.study.assign
+            )
         )
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         return JSONResponse({"error": site.phrase(request, "not_an_answer"), "detail": str(error)}, 422)
@@ -348,6 +364,8 @@ async def audio(site: Site, request: Request) -> Response:
     if not site.kind.uploads or step_of(person, site.study) == "consent":
         raise HTTPException(404, "not_found")
     item, take = request.query_params.get("item", ""), request.query_params.get("take", "")
+    if free_bytes(site.study) < FULL_DISK:
+        return JSONResponse({"error": site.phrase(request, "no_room")}, 507)
     try:
         with TemporaryFile() as file:  # several people's large recordings together are too large for memory
             async for part in parts_of(request, MAX_AUDIO):
@@ -357,7 +375,7 @@ async def audio(site: Site, request: Request) -> Response:
         await asyncio.to_thread(keep, site.study, site.database, person, item, take, recording)
     except BadAudio as error:
         return JSONResponse({"error": site.phrase(request, str(error))}, 422)
-    except NotYours as error:
+    except (NotYours, TooMuch) as error:
         return _refused(site, request, error)
     return JSONResponse({"audio": take, "seconds": recording.seconds, "level": recording.level})
 

@@ -11,7 +11,7 @@ import os
 import re
 import time
 import wave
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, NamedTuple
@@ -20,12 +20,12 @@ import msgspec
 
 from unswayed.base.errors import MissingExtra, StoredFileError, UsageError
 from unswayed.base.values import Json
-from unswayed.collect.assign import NotYours, Person
+from unswayed.collect.assign import NotYours, Person, charge
 from unswayed.collect.backends import Transaction
 from unswayed.collect.database import Database
 from unswayed.collect.kinds import ItemText, TaskKind
 from unswayed.collect.people import set_fact
-from unswayed.collect.study import PeopleStudy
+from unswayed.collect.study import Assign, PeopleStudy
 from unswayed.storage.files import write_atomically
 
 try:
@@ -35,6 +35,7 @@ except ImportError:  # not on Windows
 
 RATE = 16_000
 MAX_AUDIO = 40 << 20  # bytes of an upload
+MAX_TAKES = 10  # of an item by one person, until one of them is the answer
 _FULL = 0.99  # of full scale: louder samples are taken for clipped
 _RATES = range(8_000, 192_001)
 _BLOCK = 1 << 16  # frames
@@ -176,10 +177,12 @@ def folder_locked(study: PeopleStudy, alone: bool = False) -> Iterator[None]:
 def keep(study: PeopleStudy, database: Database, person: Person, item: str, take: str, recording: Recording) -> None:
     """Notes a take, then writes its file: at any moment, a file without a row is nobody's."""
     with folder_locked(study):
-        database.write(lambda tx: enter(tx, person, item, take, recording))
+        oldest = database.write(lambda tx: enter(tx, person, item, take, recording, study.assign))
         file = audio_file(study, take)
         write_atomically(file, recording.content)
         file.chmod(0o600)
+        for name in oldest:
+            audio_file(study, name).unlink(missing_ok=True)
 
 
 def sweep(study: PeopleStudy, database: Database) -> int:
@@ -204,17 +207,37 @@ def may_enter(tx: Transaction, person: Person, item: str, take: str) -> None:
         raise NotYours("This item was not given to you, or has been answered.")
 
 
-def enter(tx: Transaction, person: Person, item: str, take: str, recording: Recording) -> None:
-    """Notes a take of an item that the person has. The answer says which of several takes it is."""
+def enter(tx: Transaction, person: Person, item: str, take: str, recording: Recording, rules: Assign) -> list[str]:
+    """Notes a take of an item that the person has. The answer says which of several takes it is.
+
+    Of more than `MAX_TAKES`, the oldest are dropped; returns their ids, whose files are still to be deleted.
+    """
     may_enter(tx, person, item, take)
     values = (take, item, person.id, round(recording.seconds * 1000), recording.level, time.time())
-    tx.run("INSERT INTO audio VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING", *values)
+    if tx.run("INSERT INTO audio VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING", *values):
+        charge(tx, person.id, size_of(values[3]), rules)
+    sql = "SELECT name FROM audio WHERE item = ? AND person = ? AND name <> ? ORDER BY at"
+    others = [name for (name,) in tx.rows(sql, item, person.id, take)]
+    return discard(tx, person.id, others[: max(0, len(others) - MAX_TAKES + 1)], rules)
 
 
-def discard_others(tx: Transaction, person: str, item: str, take: str) -> list[str]:
+def size_of(milliseconds: int) -> int:
+    """Bytes of the file of a take."""
+    return 44 + milliseconds * RATE // 1000 * 2
+
+
+def discard(tx: Transaction, person: str, takes: Sequence[str], rules: Assign) -> list[str]:
+    """Drops takes; returns their ids, whose files are still to be deleted."""
+    for take in takes:
+        for (milliseconds,) in tx.rows("DELETE FROM audio WHERE name = ? RETURNING milliseconds", take):
+            charge(tx, person, -size_of(milliseconds), rules)
+    return list(takes)
+
+
+def discard_others(tx: Transaction, person: str, item: str, take: str, rules: Assign) -> list[str]:
     """Drops the takes that the answer is not about; returns their ids, whose files are still to be deleted."""
-    sql = "DELETE FROM audio WHERE item = ? AND person = ? AND name <> ? RETURNING name"
-    return [name for (name,) in tx.rows(sql, item, person, take)]
+    sql = "SELECT name FROM audio WHERE item = ? AND person = ? AND name <> ?"
+    return discard(tx, person, [name for (name,) in tx.rows(sql, item, person, take)], rules)
 
 
 def transcribe(
