@@ -35,6 +35,7 @@ _names, __getattr__, __dir__ = lazy_exports(
         "base.options": "OperatorSpec",
         "vary.engine": "make_operator",
         "vary.operator": "Change SingleEdits Text Texts",
+        "vary.presets": "with_params",
         "vary.synonyms": "MaskedModel",
         "vary.words": "cased checked_rate jaccard normal=normal_text some=some_places",
     },

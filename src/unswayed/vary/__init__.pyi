@@ -2,6 +2,7 @@ from unswayed.base.options import OperatorSpec
 from unswayed.base.registry import Registry
 from unswayed.vary.engine import make_operator
 from unswayed.vary.operator import Change, Operator as Operator, SingleEdits, Text, Texts
+from unswayed.vary.presets import with_params
 from unswayed.vary.synonyms import MaskedModel
 from unswayed.vary.words import cased, checked_rate, jaccard, normal as normal_text, some as some_places
 
@@ -25,4 +26,5 @@ __all__ = [
     "normal_text",
     "operators",
     "some_places",
+    "with_params",
 ]

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import commands
@@ -16,8 +17,11 @@ from unswayed.base.values import Estimate
 from unswayed.papers.nature.corpora import PAPERS, find_corpora, sizes
 from unswayed.papers.nature.families import _paper_gaps
 from unswayed.papers.nature.page import families, harm
+from unswayed.papers.nature.random_set import even_random
 from unswayed.papers.nature.tables import OPERATORS, paper, paper_rows, table4
+from unswayed.run import make_suite
 from unswayed.run.plan import NATURE
+from unswayed.vary import OperatorSpec
 
 SHARED = Path(__file__).parents[3] / "../shared"
 ROWS = {"Orig", "Rand", "Hard", *OPERATORS}
@@ -173,6 +177,42 @@ def test_a_linear_model_trains_in_seconds_with_seeds_of_its_own(place: Path) -> 
     assert seeds == {0, 1000, 1001}, "that of the selector is not under test"
 
 
+def test_random_takes_operators_evenly_and_words_are_counted_by_class(place: Path) -> None:
+    done = study(place, "--model", "linear", "--only", "mixture", "--only", "classes", "-o", "lin", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["classes"][NAME]["Syn. Adj."]["adjective"]["n"] > 0
+    total = sum(cell["value"] for cell in found["mixture"][NAME].values())
+    assert total == pytest.approx(1)
+    page = (place / "lin/study.md").read_text("utf-8")
+    assert "an adjective; a noun if the utterance has no adjective" in page
+    done = study(place, "--model", "linear", "--only", "classes", "-o", "never", "--param", "nouns=never")
+    assert done.returncode == 0, done.stderr
+    assert "noun" not in set(re.findall(r"(?:Syn\. A\w+\.).*?(noun|adjective|adverb) {2,}", done.stdout))
+    done = study(place, "--only", "table2", "-o", "bad", "--param", "size=3")
+    assert done.returncode == 4
+    assert "parameter of these operators" in done.stderr
+    assert study(place, "--only", "table2", "-o", "bad", "--param", "model").returncode == 4
+
+
+def test_each_operator_gets_its_tenth(tmp_path: Path) -> None:
+    """Fillers fit every utterance; an operator that fits few has those, and the others share the rest."""
+    texts = [{"text": f"play the song {n} now", "label": "a"} for n in range(60)]
+    texts[0]["text"] = "find a cheap hotel near the station"
+    names = ("spoken/filler_begin", "spoken/filler_end", "spoken/speako", "spoken/synonym_adjective")
+    specs = [OperatorSpec(name, {"nouns": "never"} if "adjective" in name else {}) for name in names]
+    candidates = make_suite(texts, specs, language="en", draws=3, seed=1, to=tmp_path / "candidates")
+    suite = even_random(candidates, tmp_path / "random", 3, 1)
+    for draw in range(3):
+        counts = Counter(variant.source for variant in suite if variant.draw == draw)
+        assert sum(counts.values()) == 60
+        assert counts.pop("spoken/synonym_adjective") == 1
+        assert max(counts.values()) - min(counts.values()) <= 1
+    assert even_random(candidates, tmp_path / "random", 3, 1).id == suite.id
+    assert even_random(candidates, tmp_path / "other", 3, 2).id != suite.id
+    assert {variant.draw for variant in suite} == {0, 1, 2}
+
+
 @pytest.mark.slow
 def test_the_whole_study(place: Path) -> None:
     pytest.importorskip("torch")
@@ -216,11 +256,11 @@ def test_the_page_has_no_script(place: Path) -> None:
     assert "tiny&lt;i&gt;" in page
     assert "<i>" not in page
     assert "<svg" in page
-    assert page.count("<section>") == 9
+    assert page.count("<section>") == 11
     told = (place / "out/study.md").read_text("utf-8")
     assert "tiny&lt;i&gt;" in told
     assert "<i>" not in told
-    assert told.count("\n## ") == 9
+    assert told.count("\n## ") == 11
 
 
 @pytest.mark.slow
@@ -230,7 +270,7 @@ def test_given_again_nothing_is_made_again(place: Path) -> None:
         return {str(f): f.stat().st_mtime_ns for name in kept for f in (place / "out").rglob(name)}
 
     before = times()
-    assert len(before) == 7 + 3 + 14, sorted(before)  # two trainings of each model
+    assert len(before) == 7 + 4 + 14, sorted(before)  # two trainings of each model
     done = study(place, "--format", "md")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == (place / "out/study.md").read_text("utf-8").strip()

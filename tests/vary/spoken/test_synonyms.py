@@ -120,6 +120,17 @@ def test_without_the_class_a_noun_and_without_a_noun_nothing() -> None:
     assert varied("verb", "miles davis") == []
 
 
+def test_when_a_noun_stands_in_is_a_parameter() -> None:
+    """The thesaurus has no synonym of *ubiquitous*; the paper takes a noun only where there is no adjective."""
+    has, has_not, fits = "find a ubiquitous hotel near the town", "find a hotel near the town", "find a cheap hotel"
+    for nouns, expected in (("unfit", (True, True)), ("absent", (False, True)), ("never", (False, False))):
+        assert tuple(bool(texts("adjective", text, nouns=nouns)) for text in (has, has_not)) == expected
+        assert {v.note[-11:] for v in varied("adjective", fits, nouns=nouns)} == {"(adjective)"}
+    assert texts("any", has_not, nouns="never") == texts("any", has_not)  # nouns are a class of its own there
+    with pytest.raises(ValueError, match="nouns must be unfit, absent, never, not 'some'"):
+        SynonymVerb(nouns="some")
+
+
 def test_articles_agree() -> None:
     assert texts("adjective", "find a cheap hotel", top=1) == {"find an inexpensive hotel"}
     assert texts("adjective", "it is an enormous house", top=1) == {"it is a big house"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from unswayed.base import Estimate, Json
 from unswayed.papers.nature.attention import Look, attention_lines
-from unswayed.papers.nature.tables import AVERAGE, OPERATORS, SCORES
+from unswayed.papers.nature.tables import AVERAGE, CLASSES, OPERATORS, SCORES
 from unswayed.report import NONE, Figure, Picture, Row, Section, SectionTable, scaled, typeset
 
 TITLE = "NATURE: spoken-language variation of slot filling and intent detection"
@@ -99,6 +99,49 @@ def chosen(table: Json) -> Section:
     return Section("Table 2: operators in Hard", [told, f"Ties, broken at random: {ties}."], tables)
 
 
+def mixture(table: Json) -> Section:
+    rows: list[Row] = [
+        {"operator": label, **{_NAMES.get(name, name): scaled(found[label]) for name, found in table.items()}}
+        for label in OPERATORS
+    ]
+    told = (
+        "Each draw gives every operator a tenth of the utterances, the rarest first. An operator that can change fewer "
+        "has fewer, and the others share the rest evenly."
+    )
+    return Section("Random: which operators", [told], [SectionTable("Per cent of the utterances of Random", rows)])
+
+
+def classes(table: Json, nouns: str) -> Section:
+    rows: list[Row] = []
+    for name, by_label in table.items():
+        for label, found in by_label.items():
+            total = sum(cell["n"] for cell in found.values())
+            own = CLASSES.get(label)
+            rule = "a verb, adjective, adverb or noun at random"
+            if own is not None:
+                rule = f"{_A[own]}; {_RULES[nouns].format(own)}"
+            for kind, cell in found.items():
+                rows.append({
+                    "operator": label, "rule": rule, "data set": _NAMES.get(name, name), "class replaced": kind,
+                    "utterances": f"{cell['n']} of {total}", "e2e, original": _plain(cell["original"]),
+                    "e2e, altered": _plain(cell["altered"]),
+                    "lost": Figure(_signed(cell["original"] - cell["altered"])),
+                })  # fmt: skip
+    told = (
+        "Which class of words a synonym operator replaced, and what that cost end to end, in per cent of the same "
+        "utterances. The rows of nouns say nothing about adjectives, adverbs or verbs."
+    )
+    return Section("Synonyms: which words", [told], [SectionTable("By the class of the word", rows)])
+
+
+_A = {"verb": "a verb", "adjective": "an adjective", "adverb": "an adverb", "stop-word": "a stop-word"}
+_RULES = {
+    "absent": "a noun if the utterance has no {}",
+    "unfit": "a noun if no {} has a synonym that fits",
+    "never": "else nothing",
+}
+
+
 def judged(table: Json) -> Section:
     title = "Table 3: do people find the labels reasonable?"
     columns = list(table["paper"]["slots"])
@@ -129,7 +172,9 @@ def scores(table: Json) -> Section:
             lost = table["drop"][name].get(label)
             row["e2e lost"] = scaled(lost)
             row["agrees"] = _verdict(lost, table["paper"]["Bi-RNN"].get(name, {}), label)
-            rows.append({**row, "n": found["e2e"].n})
+            replaced = table["classes"].get(name, {}).get(label, {})
+            kinds = ", ".join(f"{kind} {cell['n']}" for kind, cell in replaced.items())
+            rows.append({**row, "n": found["e2e"].n, "class replaced": kinds or NONE})
         tables.append(SectionTable(_NAMES.get(name, name), rows))
     told = (
         "Slot F1, intent accuracy and end-to-end accuracy in per cent, ours with 95% intervals, then the paper's. "

@@ -8,22 +8,26 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar
 
-from unswayed.base import UsageError, option_name
+import msgspec
+
+from unswayed.base import Json, UsageError, option_name
 from unswayed.papers.nature import page, tables
 from unswayed.papers.nature.attention import looks
 from unswayed.papers.nature.corpora import SluCorpus, find_corpora
 from unswayed.papers.nature.families import by_filler, compared
+from unswayed.papers.nature.random_set import even_random
+from unswayed.papers.nature.tables import CLASSES, OPERATORS
 from unswayed.papers.nature.training import LINEAR, Training, selector_of, train_all
 from unswayed.report import Given, Option, Printed, Study, StudyContext, StudyTable, chosen_for
 from unswayed.run import NATURE, make_suite, run_system
 from unswayed.storage import Suite
 from unswayed.systems import System, minilm_folder, open_system
-from unswayed.vary import operators
+from unswayed.vary import OperatorSpec, operators, with_params
 
 _AUGMENTED = "+augmented"
 _BEYOND = 1000
-_SUITES = ("datasets", "selector", "seed", "no-guard")  # decide test sets
-_RUN = (*_SUITES, "model", "encoder", "system", "seeds", "repetitions", "epochs", "lr")  # decide runs
+_SUITES = ("datasets", "selector", "seed", "param", "no-guard")  # decide test sets
+_RUN = (*_SUITES, "repetitions", "model", "encoder", "system", "seeds", "limit", "epochs", "lr")  # decide runs
 
 
 class _NatureContext(StudyContext):
@@ -92,7 +96,9 @@ class _NatureContext(StudyContext):
         """A linear model gets seeds beyond those of others: the first is the selector's."""
         given, corpus = self.given, next(c for c in self.corpora if c.name == name.removesuffix(_AUGMENTED))
         kind, _, on = model.partition("+")
-        place = self.to / "models" / model / name / str(seed)
+        masked = self._masked if name.endswith(_AUGMENTED) else None
+        by = "" if masked is None else f"+{Path(masked).name}"
+        place = self.to / "models" / model / f"{name}{by}" / str(seed)
         if kind == LINEAR:
             seed += _BEYOND
         encoder = given.get("encoder")
@@ -102,8 +108,14 @@ class _NatureContext(StudyContext):
         epochs, lr = (chosen_for(given.get(option), *names, known=self._named_parts) for option in ("epochs", "lr"))
         return Training(
             corpus, name.endswith(_AUGMENTED), place, kind, encoder, seed,
-            None if epochs is None else int(epochs), lr,
+            None if epochs is None else int(epochs), lr, int(given.get("limit") or 0) or None, masked,
         )  # fmt: skip
+
+    @property
+    def _masked(self) -> str | None:
+        """The masked language model that synonyms come from, which the strategies of Table 5 get, too."""
+        found = {spec.params["model"] for spec in self.operators if spec.params.get("model")}
+        return str(found.pop()) if len(found) == 1 else None
 
     @cached_property
     def suites(self) -> dict[str, dict[str, Suite]]:
@@ -123,14 +135,25 @@ class _NatureContext(StudyContext):
         print(f"{corpus.name}: making its test sets", file=sys.stderr)
         chooser = selector or selector_of(corpus, self.to / "models" / f"{corpus.name}+selector", self.seed)
         guard = None if self.given.get("no_guard") else corpus.train
-        make = partial(make_suite, corpus.test, NATURE, seed=self.seed, task="slu", language="en")
+        make = partial(make_suite, corpus.test, self.operators, seed=self.seed, task="slu", language="en")
         repetitions = int(self.given.get("repetitions") or 10)
-        plans = {set_: {"vary": {"guard": guard, "set": set_}} for set_ in ("each", "random", "hard")}
+        plans = {set_: {"vary": {"guard": guard, "set": set_}} for set_ in ("each", "hard")}
+        candidates = make(to=place / "candidates", draws=repetitions, plan=plans["each"])
         return {
             "each": make(to=place / "each", plan=plans["each"]),
-            "random": make(to=place / "random", draws=repetitions, plan=plans["random"]),
+            "random": even_random(candidates, place / "random", repetitions, self.seed),
             "hard": make(to=place / "hard", selector=chooser, plan=plans["hard"]),
         }
+
+    @cached_property
+    def operators(self) -> tuple[OperatorSpec, ...]:
+        """The ten, with the parameters that were given. A noun stands in by the paper's rule unless they say more."""
+        specs = with_params(NATURE, dict(map(_parameter, self.given.get("param") or ())))
+        nouns = {OPERATORS[label] for label in CLASSES}
+        return tuple(
+            OperatorSpec(spec.name, {"nouns": "absent", **spec.params}) if spec.name in nouns else spec
+            for spec in specs
+        )
 
     @cached_property
     def runs(self) -> dict[str, list[tables.Runs]]:
@@ -164,6 +187,15 @@ class _NatureContext(StudyContext):
         table = tables.table2({name: suites["hard"] for name, suites in self.suites.items()})
         return Printed(table, [page.chosen(table)])
 
+    def mixture(self) -> Printed:
+        table = tables.mixture({name: suites["random"] for name, suites in self.suites.items()})
+        return Printed(table, [page.mixture(table)])
+
+    def classes(self) -> Printed:
+        table = tables.classes(self.runs)
+        adjective = next(spec for spec in self.operators if spec.name == OPERATORS["Syn. Adj."])
+        return Printed(table, [page.classes(table, str(adjective.params["nouns"]))])
+
     def table3(self) -> Printed:
         survey = self.given.get("survey")
         files = tuple(part.strip() for part in survey.split(",")) if survey else None
@@ -173,7 +205,7 @@ class _NatureContext(StudyContext):
         return Printed(table, [page.judged(table)])
 
     def table4(self) -> Printed:
-        table = tables.table4(self.runs)
+        table = {**tables.table4(self.runs), "classes": tables.classes(self.runs)}
         return Printed(table, [page.scores(table)], list(page.harm(table)))
 
     def table5(self) -> Printed:
@@ -198,6 +230,16 @@ class _NatureContext(StudyContext):
         looked = (looks(runs[0].each, self.systems[n][0], n) for n, runs in self.runs.items() if runs[0].each)
         cases = [case for cases in looked for case in cases]
         return Printed(cases, [page.attention(cases)] if cases else [])
+
+
+def _parameter(text: str) -> tuple[str, Json]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise UsageError(f"{option_name('param')} takes [OPERATOR:]KEY=VALUE, such as model=bert/, not {text!r:.60}.")
+    try:
+        return key, msgspec.json.decode(value)
+    except msgspec.DecodeError:
+        return key, value
 
 
 def _named(pairs: Sequence[str], known: Sequence[str], option: str) -> dict[str, list[str]]:
@@ -228,8 +270,10 @@ class Nature(Study):
     tables: ClassVar[Mapping[str, StudyTable]] = {
         "table1": StudyTable(_NatureContext.table1, ("datasets",)),
         "table2": StudyTable(_NatureContext.table2, _SUITES),
-        "table3": StudyTable(_NatureContext.table3, ("datasets", "survey", "seed", "no-guard")),
+        "table3": StudyTable(_NatureContext.table3, ("datasets", "survey", "seed", "param", "no-guard")),
+        "mixture": StudyTable(_NatureContext.mixture, (*_SUITES, "repetitions")),
         "table4": StudyTable(_NatureContext.table4, _RUN),
+        "classes": StudyTable(_NatureContext.classes, _RUN),
         "fillers": StudyTable(_NatureContext.fillers, _RUN),
         "families": StudyTable(_NatureContext.families, (*_RUN, "families")),
         "table5": StudyTable(_NatureContext.table5, (*_RUN, "no-augmentation")),
@@ -246,9 +290,16 @@ class Nature(Study):
         Option("survey", "ANSWERS of `unswayed collect export`, which fill Table 3; ANSWERS,ITEMS if written by hand."),
         Option("seed", "Seed of the sets, and of the first training.", 0),
         Option("seeds", "Trainings of each model. Intervals include how much they differ.", 3),
+        Option("limit", "Utterances to train on, evenly spaced in train, for a quick study. Default: all.", kind=int),
         Option("repetitions", "Draws of the Random set.", 10),
         Option("epochs", "Epochs at most, such as 10 or 10,snips=4,jointbert/snips=1. Default: the model's own."),
         Option("lr", "Learning rate, such as jointbert=3e-4. Default: the model's own."),
+        Option(
+            "param",
+            "[OPERATOR:]KEY=VALUE: a parameter of the ten operators, such as model=FOLDER for synonyms by a "
+            "masked language model, also in Table 5; or nouns=unfit. Repeatable.",
+            multiple=True,
+        ),
         Option("no-guard", "Also use words that the training labels contradict, as the paper does.", flag=True),
         Option("no-augmentation", "Leave out the models of Table 5.", flag=True),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,6 +33,9 @@ OPERATORS = {
     "Syn. StopW": "spoken/synonym_stopword",
     "Speako": "spoken/speako",
 }
+# Whose place a noun takes, by the paper's rule: where an utterance has no word of the class.
+CLASSES = {"Syn. V.": "verb", "Syn. Adj.": "adjective", "Syn. Adv.": "adverb", "Syn. StopW": "stop-word"}
+_CLASS = re.compile(r"\(([a-z-]+)\)$")  # at the end of a synonym's note
 SCORES = {"slot": "slot_f1", "intent": "intent_accuracy", "e2e": "end_to_end"}
 AVERAGE = "average"
 
@@ -76,6 +80,40 @@ def table2(hard: Mapping[str, Suite]) -> Json:
     selectors = {name: suite.manifest.set["selector"] for name, suite in hard.items()}
     ties = {name: (suite.manifest.ties, suite.manifest.variants) for name, suite in hard.items()}
     return {"ours": ours, "selector": selectors, "ties": ties, "paper": printed}
+
+
+def mixture(random: Mapping[str, Suite]) -> Json:
+    """The share of each operator in Random, by data set; evenly drawn, each has a tenth."""
+    found = {name: shares(suite, list(OPERATORS.values())) for name, suite in random.items()}
+    return {name: {label: of[operator] for label, operator in OPERATORS.items()} for name, of in found.items()}
+
+
+def classes(runs: Mapping[str, Sequence[Runs]]) -> Json:
+    """Data set → synonym operator → class of the word replaced: how often, and right end to end before and after.
+
+    The shares are means over trainings, of the same utterances.
+    """
+    whole: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
+    labels = {operator: label for label, operator in OPERATORS.items() if label.startswith("Syn.")}
+    for name, trainings in runs.items():
+        counts: dict[tuple[str, str], list[int]] = {}
+        for of in trainings:
+            assert of.each is not None
+            for example, clean, varied in of.each.items():
+                before = clean.ok and clean.value == example.gold
+                for variant, output in varied:
+                    told = _CLASS.search(variant.note)
+                    if told and (label := labels.get(variant.source)):
+                        count = counts.setdefault((label, told[1]), [0, 0, 0])
+                        count[0] += 1
+                        count[1] += before
+                        count[2] += output.ok and output.value == variant.gold
+        for label in labels.values():
+            own = {kind: count for (of_label, kind), count in counts.items() if of_label == label}
+            for kind, (n, before, after) in sorted(own.items(), key=lambda item: -item[1][0]):
+                cell = {"n": n // len(trainings), "original": before / n, "altered": after / n}
+                whole.setdefault(name, {}).setdefault(label, {})[kind] = cell
+    return whole
 
 
 def table3(survey: tuple[str, ...] | None, suites: Sequence[Suite]) -> Json:

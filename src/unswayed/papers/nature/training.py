@@ -14,8 +14,9 @@ from typing import NamedTuple
 from unswayed.base import Example, StoredFileError, UnswayedError, UsageError, content_id
 from unswayed.mitigate import augment_examples
 from unswayed.papers.nature.corpora import SluCorpus, examples_in
-from unswayed.papers.nature.strategies import strategies
+from unswayed.papers.nature.strategies import STRATEGIES, strategies
 from unswayed.systems import Intent, systems
+from unswayed.vary import OperatorSpec
 
 _AT_ONCE = 2
 LINEAR = "linear"  # the embedded classifier, which needs no torch and trains in seconds
@@ -32,6 +33,8 @@ class Training(NamedTuple):
     seed: int
     epochs: int | None
     lr: float | None = None
+    limit: int | None = None  # utterances to learn from, of those in train
+    masked_lm: str | None = None  # for the strategies `synonym` and `context` of augmentation
 
     @property
     def name(self) -> str:
@@ -75,10 +78,17 @@ def _train(training: Training) -> str | None:
 def _learnt(part: Path, training: Training) -> list[Example]:
     """The examples of a part; with augmentation, each with a copy by one of the six strategies."""
     examples = list(examples_in(part))
+    if training.limit is not None and part == training.corpus.train and training.limit < len(examples):
+        step = len(examples) / training.limit  # evenly spaced, since files may be sorted by intent
+        examples = [examples[int(n * step)] for n in range(training.limit)]
     if not training.augmented:
         return examples
     learnt_from = lambda: examples_in(training.corpus.train)  # noqa: E731  strategies learn from training data alone
-    return list(augment_examples(examples, strategies((), learnt_from), training.seed, task="slu", language="en"))
+    names: list[str | OperatorSpec] = list(STRATEGIES)
+    if training.masked_lm is not None:
+        names[names.index("synonym")] = OperatorSpec("spoken/synonym_any", {"model": training.masked_lm})
+    chosen = strategies(names, learnt_from, training.masked_lm)
+    return list(augment_examples(examples, chosen, training.seed, task="slu", language="en"))
 
 
 class _Named(io.TextIOBase):
