@@ -79,7 +79,7 @@ def test_results_name_the_operator_that_is_hurt_and_no_slice(fake_run):
     assert one.rest == pytest.approx(0.02)
     assert one.p < 0.001
     assert not any(one.hurt for one in results.naming.sets["third"].values())
-    assert "Affected most: operator o/one (drop 0.40)." in plain(verdict(results))
+    assert "Affected most: operator o/one (drop 0.400)." in plain(verdict(results))
     assert results.naming.grid == {"o/one": ["third=x", "third=y", "third=z"]}
 
 
@@ -184,7 +184,7 @@ def test_the_score_and_the_flips_weigh_alike(fake_run):
     rows = [("a", "a", [("p", 0, "same", "b")]), ("a", "a", [("p", draw, "same", "a") for draw in range(10)])]
     results = measure_run(fake_run(rows))
     assert results.average.value == results.flip_rate.value == 0.5
-    assert "falls from 1.00 to 0.50" in plain(verdict(results))
+    assert "from 1.000 to 0.500" in plain(verdict(results))
     assert "of answers change" in plain(verdict(results))
 
 

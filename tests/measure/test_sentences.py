@@ -8,7 +8,7 @@ import pytest
 from unswayed.base.values import Estimate
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.results import Results
-from unswayed.measure.sentences import GRADES, by_drop, plain, severity, slices, verdict
+from unswayed.measure.sentences import GRADES, by_drop, next_step, plain, severity, slices, verdict
 
 
 def share(value: float, low: float, high: float, **more) -> Estimate:
@@ -46,7 +46,7 @@ def test_a_grade_is_that_of_the_estimates_and_names_what_is_near(results, flips,
     found = severity(made(results, flip_rate=flips, drop=drop))
     assert (found.grade, *found.not_excluded) == grades
     text = plain(verdict(made(results, flip_rate=flips, drop=drop)))
-    assert text.startswith(str(found).capitalize())
+    assert grades[0] in text.lower().partition(":")[0]
     assert ("not excluded" in text) == (len(grades) > 1)
     assert ("more examples would settle it" in text) == (len(grades) == 2)
     assert {*grades} <= {*GRADES}
@@ -81,18 +81,44 @@ def test_where_answers_may_be_worded_otherwise_the_drop_decides(results) -> None
     assert not by_drop(made(reworded, compared={"equivalent": "lower"}))
 
 
-def test_the_drop_is_called_chance_only_if_its_interval_has_zero(results) -> None:
-    level = made(results, drop=share(0.01, -0.02, 0.04))
-    assert "includes zero: the difference may be chance" in plain(verdict(level))
-    assert "may be chance" not in plain(verdict(made(results, drop=share(0.1, 0.05, 0.15)))).split("No drop")[0]
+def test_the_fall_is_called_chance_only_if_its_interval_has_zero(results) -> None:
+    whole = made(results, average=share(0.8, 0.7, 0.9), clean=share(0.9, 0.8, 1.0), validity={})
+    level = made(whole, drop=share(0.01, -0.02, 0.04), flip_rate=share(0.01, 0.0, 0.02))
+    assert plain(verdict(level)).startswith("May be chance, moderate if not: accuracy falls by 1.0 point [−2.0, 4.0] ")
+    # a system that repeats itself changes answers, whatever becomes of its score
+    often = made(level, flip_rate=share(0.2, 0.15, 0.25))
+    assert plain(verdict(often)).startswith("May be chance for the score, serious for the answers: ")
+    fall = plain(verdict(made(whole, drop=share(0.1, 0.05, 0.15, p=0.0004))))
+    assert fall.startswith("More than chance (p < 0.001), serious: accuracy falls by 10.0 points [5.0, 15.0] ")
+    rise = plain(verdict(made(whole, drop=share(-0.1, -0.15, -0.05))))
+    assert "accuracy rises by 10.0 points [5.0, 15.0] " in rise
+    assert "No fall, minor: accuracy stays at 0.800" in plain(
+        verdict(made(whole, drop=share(0.0, -0.01, 0.01), flip_rate=share(0.0, 0.0, 0.01)))
+    )
+
+
+@pytest.mark.parametrize(
+    ("figures", "step"),
+    [
+        ({"drop": share(0.01, -0.02, 0.04)}, "about 800 more examples would settle whether it is chance"),
+        ({"drop": share(0.1, 0.05, 0.15)}, "train with such texts (unswayed augment --with "),
+        ({"drop": share(0.0, -0.001, 0.001), "flip_rate": share(0.01, 0.0, 0.012)}, "keep it so with a gate in CI"),
+        ({"average": share(0.7, 0.6, 0.8, missing=3)}, "rerun the command"),
+        ({"sanity": ["Every answer is the same."]}, None),
+    ],
+)
+def test_the_next_step_follows_from_what_was_found(results, figures, step) -> None:
+    whole = made(results, average=share(0.8, 0.7, 0.9), clean=share(0.9, 0.8, 1.0))
+    found = next_step(made(whole, **figures))
+    assert (found is None) if step is None else step in found.striptags()
 
 
 def test_missing_outputs_are_said_with_what_they_could_change(results) -> None:
     holes = made(results, average=share(0.7, 0.6, 0.8, missing=12, bounds=(0.5, 0.9)))
     text = plain(verdict(holes))
-    assert "On the inputs that were answered" in text
-    assert "12 varied inputs failed and are left out: with them it would lie between 0.50 and 0.90." in text
-    assert "falls from" not in text
+    assert ": on the inputs that were answered" in text
+    assert "12 varied inputs failed and are left out: with them it would lie between 0.500 and 0.900." in text
+    assert "falls by" not in text
 
 
 def test_words_from_outside_are_escaped(fake_run) -> None:

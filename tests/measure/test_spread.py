@@ -78,7 +78,7 @@ def test_a_tenth_of_the_calls_gives_the_quantiles_of_all(place: Path) -> None:
     table = unswayed("measure", "run", "few-run", "--no-sanity", cwd=place)
     said = " ".join(table.stdout.split())
     assert "Over 40 prompts of prompt/format, the score ranges from" in said
-    assert re.search(r"better than \d+% \[\d+%, \d+%\] of them", said)
+    assert re.search(r"better than [\d.]+% \[[\d.]+%, [\d.]+%\] of them", said)
     assert unswayed("report", "few-run", "--no-sanity", "-o", "r.html", cwd=place).returncode == 0
     assert "Scores over prompts" in (place / "r.html").read_text(encoding="utf-8")
 

@@ -107,8 +107,8 @@ def test_nothing_is_said_to_stay_where_half_is_lost(fake_run, lost):
     assert " 0% of answers change" not in said
     assert "Varied inputs fail or have an unreadable answer more often than clean ones: 50% against 0%." in said
     if lost == "failed":
-        assert "On the inputs that were answered, accuracy is 1.00, and 1.00 when people" in said
-        assert "10 varied inputs failed and are left out: with them it would lie between 0.50 and 1.00." in said
+        assert "on the inputs that were answered, accuracy is 1.000, and 1.000 when people" in said
+        assert "10 varied inputs failed and are left out: with them it would lie between 0.500 and 1.000." in said
         assert "between 0% and 50% of all" in said
 
 
@@ -162,7 +162,7 @@ def test_half_of_the_noisy_inputs_fail(place: Path) -> None:
     done = commands.unswayed(*asked, cwd=place)
     assert done.returncode == 3
     assert "stays at" not in done.stdout
-    assert "would lie between 0.50 and 1.00" in done.stdout
+    assert "would lie between 0.500 and 1.000" in done.stdout
     assert "more often than clean ones: 50% against 0%" in done.stdout.replace("\n", " ")
     assert "{0.500, 1.000}" in done.stdout
     gate = ("--fail-under", "average=0.9")
@@ -208,7 +208,7 @@ def test_in_python(place: Path) -> None:
 
 def test_failures_that_count_as_wrong_are_said_in_the_verdict(fake_run) -> None:
     rows = [("x", "x", [("o", 0, "same", fake_run.FAILED if i % 4 == 0 else "x")]) for i in range(40)]
-    assert "12% of inputs failed and count as wrong." in plain(
+    assert "12.5% of inputs failed and count as wrong." in plain(
         verdict(measure_run(fake_run(rows), {"measure": {"missing": "wrong"}}))
     )
 

@@ -19,14 +19,14 @@ from unswayed.report.html import facts, write_report
 
 GOLDEN = Path(__file__).parent / "report.txt"
 TAGS = """
-html head meta title style body header main section nav ul li a h1 h2 h3 p span strong em small bdi dl div dt dd
+html head meta title style body header main section ul ol li a h1 h2 h3 p span strong em small bdi dl div dt dd
 table caption thead tbody tr th td figure figcaption details summary article del ins code pre
 svg desc line rect circle path text g
 """
 ATTRIBUTES = """
 lang charset http-equiv content name id class aria-labelledby aria-label role tabindex scope href dir xmlns width
 height font-family font-size x y x1 x2 y1 y2 stroke stroke-width stroke-dasharray fill font-weight text-anchor rx r
-d overflow
+d overflow open
 """
 
 
@@ -113,7 +113,8 @@ def test_headings_come_in_reading_order(tmp_path, results, make_run, make_flips)
     parsed = check_harmless(write(tmp_path, make_run(), results, make_flips()))
     assert parsed.headings[0] == ("h1", "my_module:predict")
     names = [text for tag, text in parsed.headings if tag == "h2"]
-    assert names == ["Verdict", "Measures", "Charts", "Worst flips", "Data validity", "Provenance"]
+    first = ["Verdict", "Changed answers", "Where it fails", "Measures"]
+    assert names == [*first, "Charts", "Tests", "Data validity", "Provenance"]
     assert parsed.tags.count("caption") == parsed.tags.count("table")
     assert parsed.tags.count("desc") == 3
 

@@ -45,7 +45,7 @@ def test_a_table_fits_its_terminal_and_controls_nothing(rows, width):
 
 def test_results_as_a_table(results):
     wide, narrow = render(results, "table", 200), render(results, "table", 80)
-    assert wide.startswith("Serious: 12% (10% to 14%) of answers change with")
+    assert wide.startswith("More than chance, serious: accuracy falls by 13.0 points")
     assert "0.230 [0.210, 0.250]" in wide
     assert "0.810 [0.790, 0.830]" in narrow
     assert max(map(columns_of, narrow.split("\n"))) <= 80
@@ -117,7 +117,7 @@ def comparison():
             test="randomisation",
             n=400,
             missing=0,
-            sentence=f"B's {measure} on {set_}.",
+            sentence=f"{measure.capitalize()} moves by 10.0 points on {set_}, from 0 to 1.",
             signature="s",
             **more,
         )
@@ -142,11 +142,10 @@ def comparison():
 
 def test_a_comparison_in_words_and_numbers(comparison):
     assert render(comparison, "table").split("\n") == [
+        "Better by 10.0 points on all on average, from 0 to 1.",
+        "Of 3 other differences, 1 is more than chance.",
         "A is old␛, B is new; accuracy. Average is tested by itself; p-values of all other differences (3) are "
         "corrected together (holm).",
-        "Better.",
-        "B's average on all.",
-        "Of 3 other differences, 1 is more than chance.",
         "Differences that may be chance are left out here: 1. Formats json and jsonl have them.",
         "",
         "set         measure      A      B                  B - A       p    n",
@@ -164,8 +163,8 @@ def test_several_runs_have_a_column_for_the_run(comparison):
     other = msgspec.structs.replace(comparison, b="third", differences=comparison.differences[:1])
     both = msgspec.structs.replace(comparison, others=[other])
     lines = render(both, "table").split("\n")
-    assert lines[0].startswith("A is old␛, B is new, C is third; accuracy.")
-    assert "C: B's average on all." in lines
+    assert any(line.startswith("A is old␛, B is new, C is third; accuracy.") for line in lines)
+    assert "C: Better by 10.0 points on all on average, from 0 to 1." in lines
     assert lines[-1].split() == ["C", "all", "average", "0.700", "0.800", "0.100", "[0.050,", "0.150]", "<0.001", "400"]
     assert msgspec.json.decode(render(both, "jsonl").split("\n")[-1])["run"] == "C"
     assert msgspec.json.decode(render(both, "json"), type=Comparison) == both

@@ -251,7 +251,7 @@ def test_a_worse_run_is_on_a_page_that_leads_to_the_lost_answers(compared_folder
     lost = compared.flips()
     lost = lost[lost["change"] == "lost"]
     assert "1 of 1 gates failed." in page
-    assert f"of the answers to variants, {compared.answers['variants'].lost:,} are lost" in page
+    assert f"Of the answers to variants, {compared.answers['variants'].lost:,} are lost" in page
     assert page.count('<article class="flip lost">') == min(25, len(lost)) > 5
     assert "<script" not in page
     assert "<i>" not in page
@@ -264,7 +264,7 @@ def test_a_loaded_comparison_has_a_page_without_answers(compared_folder, tmp_pat
     saved = library.compare(compared_folder / "good", compared_folder / "bad").save(tmp_path / "c.json")
     page = library.write_comparison(library.Comparison.load(saved), tmp_path / "page.html").read_text("utf-8")
     assert "view.html" not in page
-    assert "Average falls" in page
+    assert "Worse by" in page
 
 
 def test_several_runs_have_a_section_each(compared_folder):

@@ -147,12 +147,19 @@ def counted(count: int, what: str) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A share as `12%`; one that is small but not zero is `under 1%`."""
+    """A share with the digits that tables have: 0.285 is `28.5%`; one that is small but not zero is `under 0.1%`."""
     if value is None:
         return NONE
-    if 0 < value < 0.01:
-        return "under 1%"
-    return f"{100 * value:.0f}%"
+    if 0 < value < 0.0005:
+        return "under 0.1%"
+    return f"{100 * value:.1f}".removesuffix(".0") + "%"
+
+
+def percent_interval(estimate: Estimate) -> str:
+    """`28.5% [25.8%, 31.3%]`, for sentences."""
+    if estimate.low is None or estimate.high is None:
+        return percent(estimate.value)
+    return f"{percent(estimate.value)} [{percent(estimate.low)}, {percent(estimate.high)}]"
 
 
 def typeset(text: str) -> str:

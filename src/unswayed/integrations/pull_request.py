@@ -6,12 +6,14 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from unswayed.api import carry_out
 from unswayed.base.errors import NothingEvaluated, StoredFileError, option
 from unswayed.base.secrets import masked
+from unswayed.base.text import label
 from unswayed.measure import compare
 from unswayed.report.ci import write_comment
 from unswayed.report.html import write_report
@@ -24,6 +26,7 @@ from unswayed.run.shared_rows import on_shared_rows
 
 BASELINE = "main"  # the folder of the run that others are compared with
 NO_COMPARISON = "No comparison was made: "
+_LOST, _LOOKED, _TEXT = 3, 20_000, 120  # lost answers in a comment, looked for in so many, and their length
 _GATES = ("gate", "compare", "measure")  # the plan's sections that decide whether a build passes
 
 
@@ -125,12 +128,20 @@ def _compare(
     to.pages.append(write_comparison(found, folder / f"{page}.html"))
     write_comparison_junit(folder / f"{page}.xml", found)
     to.codes.append(found.exit_code)
-    changes = [escaped(sentence) for sentence in found.changes] or ["No difference is more than chance."]
-    said = "\n".join(f"- {sentence}" for sentence in [found.outcome(), *changes])
     gates = [gate for _, one in found.lettered() for gate in one.gates]
     head = [f"Compared with the pinned run, {escaped(commit or before.name)}:"] if pinned else []
-    lines = [gates_first(said, gates), escaped(shared.sentence), escaped(found.sentences[0])]
-    to.rest.extend(filter(None, [*head, *lines, _folded("All differences", render(found, "md"))]))
+    said = " ".join(escaped(sentence) for sentence in [found.outcome(), *found.lost_and_gained()])
+    lost = [one for one in islice(found.iter_flips(), _LOOKED) if one.change == "lost"][:_LOST]
+    answers = [
+        f"- {escaped(label(one.text, _TEXT))}: {escaped(label(one.answer_a, _TEXT))} → "
+        f"**{escaped(label(one.answer_b, _TEXT))}** (gold {escaped(label(one.gold, _TEXT))})"
+        for one in lost
+    ]
+    shown = f"Lost answers, for example:\n\n{chr(10).join(answers)}" if answers else ""
+    changes = "\n".join(f"- {escaped(sentence)}" for sentence in found.changes)
+    more = [changes, escaped(shared.sentence), escaped(found.about), render(found, "md")]
+    parts = [gates_first(said, gates), shown, _folded("All differences", "\n\n".join(filter(None, more)))]
+    to.rest.extend(filter(None, [*head, *parts]))
 
 
 def _changed_gates(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

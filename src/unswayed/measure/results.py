@@ -115,6 +115,7 @@ MEASURES = (
     "altered",
 )
 TO_100 = ("bleu", "chrf", "sentence_bleu")  # scores whose greatest value is 100
+FOR_PROGRAMS = ("cvar", "altered")  # in JSON and DataFrames, and left out of what people read
 _BY_ANSWER = ("flips", "consistency", "change", "gained", "noticed", "altered")  # they need no score
 
 
@@ -427,7 +428,11 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
         from unswayed.measure.sentences import plain, verdict
 
         found, score = self.whole.estimates.items(), label(self.score)
-        rows = [{"measure": self.head(m), score: figure(e), "examples": f"{e.n:,}"} for m, e in found]
+        rows = [
+            {"measure": self.head(m), score: figure(e), "examples": f"{e.n:,}"}
+            for m, e in found
+            if m not in FOR_PROGRAMS
+        ]
         return [plain(verdict(self))], rows
 
 

@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup, escape
 
-from unswayed.base.text import LABEL, interval, number, outside, p_value, percent, subject, typeset
-from unswayed.base.values import Estimate, Json
+from unswayed.base.text import (
+    LABEL,
+    interval,
+    number,
+    outside,
+    p_value,
+    percent,
+    percent_interval,
+    subject,
+    typeset,
+)
+from unswayed.base.values import Json
 from unswayed.measure.results import TO_100, Block, Results
 
 if TYPE_CHECKING:
@@ -100,7 +110,13 @@ _WAYS = {
 
 
 def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
-    """The outcome in a few sentences, the most important first."""
+    """All that a run says in sentences: what to know first, what to do next, then notes."""
+    step = next_step(results)
+    return [*summary(results, gates), *([step] if step else []), *notes(results)]
+
+
+def summary(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
+    """What to know first: is it more than chance, how much is it, and for whom?"""
     said = []
     if results.sanity:  # before anything else: what follows means nothing
         reasons = Markup(" ").join(outside(sign, 1000) for sign in results.sanity)
@@ -114,34 +130,26 @@ def verdict(results: Results, gates: Sequence[GateResult] = ()) -> list[Markup]:
     if sample := results.validity.get("sample"):
         said.append(outside(sample["sentence"], 1000))
     again = next((one.sentences(results.flip_rate) for one in (results.repeats, results.wavering) if one), [])
-    flips = [_flips(results), *map(escape, again)]
-    if results.average.value is None or results.clean.value is None:
-        if flips[0] is None:
-            return [*said, Markup("Nothing could be measured: no variant has an answer.")]
-        found = [_graded(results, flips), _lost(results)]
-        found.append(Markup("Nothing could be scored, so it is unknown whether they were right."))
-        return said + [sentence for sentence in found if sentence]
-    if results.altered is not None and results.altered.value is not None:
-        share = _start(percent(1 - results.altered.value))
-        flips.append(Markup("{} of variants have the example's own text: the clean answer counts.").format(share))
-    change = [_change(results), _missing(results), _chance(results.drop)]
-    first = [*change, *flips] if by_drop(results) else [*flips, *change]
-    sampled = [spread.sentence(operator) for operator, spread in results.spread.items()]
-    sampled += results.people.sentences() if results.people else []
-    found = [_graded(results, first), _lost(results), *map(escape, sampled)]
-    found += [_within(results), *_combined(results), _against(results) or _hurt(results)]
+    found = [_outcome(results), _missing(results), *map(escape, again), _within(results)]
+    found.append(_against(results) or _hurt(results))
     return said + [sentence for sentence in found if sentence]
 
 
-def _graded(results: Results, sentences: Sequence[Markup | None]) -> Markup:
-    """The sentences, with the grade before them."""
-    said = Markup(" ").join(sentence for sentence in sentences if sentence)
+def notes(results: Results) -> list[Markup]:
+    """What else there is to know: other grades, lost answers, other prompts and people, combinations."""
+    found = []
     grade = severity(results)
-    if grade is None:
-        return said
-    name, settle = str(grade), f" (about {grade.more:,} more examples would settle it)" if grade.more else ""
-    name = name[:1].upper() + name[1:]
-    return Markup('<strong class="{}">{}</strong>{}: {}').format(grade.grade, name, settle, said)
+    if grade is not None and grade.not_excluded:
+        others = " and ".join(grade.not_excluded)
+        settle = f": about {grade.more:,} more examples would settle it" if grade.more else ""
+        verb = "is" if len(grade.not_excluded) == 1 else "are"
+        found.append(Markup("{} {} not excluded{}.").format(_start(others), verb, settle))
+    if results.altered is not None and results.altered.value is not None:
+        share = _start(percent(1 - results.altered.value))
+        found.append(Markup("{} of variants have the example's own text: the clean answer counts.").format(share))
+    sampled = [spread.sentence(operator) for operator, spread in results.spread.items()]
+    sampled += results.people.sentences() if results.people else []
+    return [sentence for sentence in [*found, _lost(results), *map(escape, sampled), *_combined(results)] if sentence]
 
 
 def plain(sentences: Sequence[Markup]) -> str:
@@ -149,41 +157,105 @@ def plain(sentences: Sequence[Markup]) -> str:
     return " ".join(sentence.striptags() for sentence in sentences)
 
 
+def _outcome(results: Results) -> Markup:
+    """Is it more than chance, how bad is it, and how much: of the score, and of the answers that change."""
+    grade, drop, flips = severity(results), results.drop, _flips(results)
+    if results.average.value is None or results.clean.value is None:
+        if flips is None:
+            return Markup("Nothing could be measured: no variant has an answer.")
+        said = _led(grade, "", Markup("{}.").format(flips))
+        return said + Markup(" Nothing could be scored, so it is unknown whether they were right.")
+    change = _change(results)
+    said = Markup("{}.").format(Markup("; ").join([change] if by_drop(results) or flips is None else [change, flips]))
+    if drop.low is None or drop.high is None or drop.value is None:
+        return _led(grade, "", said + Markup(" There is no interval for the difference, so it may be chance."))
+    p = "" if drop.p is None else f" ({p_value(drop.p)})"
+    if results.average.missing or results.clean.missing:
+        chance = "may be chance" if drop.low <= 0 <= drop.high else "is more than chance"
+        return _led(grade, "", said + Markup(" On these inputs, the difference {}{}.").format(chance, p))
+    if not drop.low <= 0 <= drop.high:
+        return _led(grade, f"More than chance{p}", said)
+    still = abs(drop.value) < _STILL * _top(results)
+    lead = f"{'No fall' if still else 'May be chance'}{p}"
+    if grade is None or grade.grade == "minor":
+        return _led(grade, lead, said)
+    alone = by_drop(results) or results.repeats is not None or results.wavering is not None
+    if not alone and sum((results.flip_rate.value or 0.0) >= limit for limit in FLIPS) >= GRADES.index(grade.grade):
+        # answers of a system that repeats itself change, whether or not the score falls
+        return _led(grade, f"{lead} for the score", said, " for the answers")
+    return _led(grade, lead, said, "" if still else " if not")
+
+
+_STILL = 0.0005  # a change of the score that no table shows, as a part of the greatest score
+
+
+def _top(results: Results) -> float:
+    """The greatest value of the score."""
+    return 100.0 if results.score in TO_100 else 1.0
+
+
+def _led(grade: Severity | None, lead: str, said: Markup, of: str = "") -> Markup:
+    """The sentence, after whether it is chance and how bad it is."""
+    if grade is None:
+        return Markup("{}: {}").format(lead, said) if lead else Markup("{}").format(_start(said))
+    name = f"{grade.grade} beyond chance" if grade.beyond_chance else grade.grade
+    graded = Markup('<strong class="{}">{}</strong>').format(grade.grade, name if lead else _start(name))
+    return Markup("{}, {}{}: {}").format(lead, graded, of, said) if lead else Markup("{}: {}").format(graded, said)
+
+
 def _change(results: Results) -> Markup:
-    clean, average, worst = results.clean.value, results.average, results.worst.value
-    assert clean is not None
-    assert average.value is not None
-    # two decimals, or three where two would hide a difference
-    known = {value for value in (clean, average.value, worst) if value is not None}
-    digits = 2 if len({f"{value:.2f}" for value in known}) == len(known) else 3
-    held = number(clean, digits) == number(average.value, digits)
-    if average.missing or results.clean.missing:
+    """How much the score changes, from what to what."""
+    clean, average, drop = results.clean, results.average, results.drop
+    name = outside(subject(results.score))
+    figures = [typeset(number(one.value)) for one in (clean, average)]
+    if average.missing or clean.missing:
         # where outputs are missing, nothing is said to hold or to fall: that is known of the answered inputs alone
-        return Markup("On the inputs that were answered, {} is {}, and <strong>{}</strong> {}.").format(
-            outside(subject(results.score)),
-            typeset(number(results.clean.value, digits)),
-            typeset(number(results.average.value, digits)),
-            _ways(results),
+        return Markup("on the inputs that were answered, {} is {}, and <strong>{}</strong> {}").format(
+            name, *figures, _ways(results)
         )
-    moves = "stays at" if held else "falls from" if average.value < clean else "rises from"
-    span = interval(average, digits).replace(" to ", "–" if (average.low or 0) >= 0 else " to ")
-    figures = Markup("<strong>{}</strong>").format(typeset(number(average.value, digits)))
-    if span:
-        figures += f" ({span})"
-    start = "" if held else f"{typeset(number(clean, digits))} to "
-    said = Markup("{} {} {}{}").format(outside(_start(subject(results.score))), moves, start, figures)
-    if by_drop(results):
-        said += f" {_ways(results)}"
-    if worst is not None and results.worst_of > 1:
-        said += Markup("; on the worst of {} tries it is <strong>{}</strong>").format(
-            results.worst_of, typeset(number(worst, digits))
-        )
-    return said + "."
+    size, hundred = drop.value or 0.0, results.score in TO_100
+    if abs(size) < _STILL * _top(results):
+        return Markup("{} stays at <strong>{}</strong> {}").format(name, figures[1], _ways(results))
+    ends = [] if drop.low is None or drop.high is None else [drop.low, drop.high]
+    ends = ends if size > 0 else [-end for end in reversed(ends)]
+    shown = [number(one) if hundred else f"{100 * one:z.1f}" for one in (abs(size), *ends)]
+    unit = "" if hundred else " point" if shown[0] == "1.0" else " points"
+    span = typeset(f" [{shown[1]}, {shown[2]}]") if ends else ""
+    return Markup("{} {} by <strong>{}</strong>{} {}, from {} to {}").format(
+        name, "falls" if size > 0 else "rises", shown[0] + unit, span, _ways(results), *figures
+    )
+
+
+def next_step(results: Results) -> Markup | None:
+    """What to do next: get what is missing, add examples, train with such texts, or keep it as it is."""
+    grade, drop = severity(results), results.drop
+    if grade is None:
+        return None
+    if results.average.missing:
+        return Markup("Next: rerun the command, which tries the missing answers again.")
+    if drop.value is not None and drop.low is not None and drop.high is not None:
+        if drop.low <= 0 <= drop.high and abs(drop.value) >= _STILL * _top(results):
+            end = drop.low if drop.value > 0 else drop.high
+            if more := _rounded(drop.n * (((drop.value - end) / drop.value) ** 2 - 1)):
+                return Markup("Next: about {:,} more examples would settle whether it is chance.").format(more)
+        elif drop.low > 0 and grade.grade != "minor":
+            train = Markup("")
+            blocks = results.sets.get("operator", {}) if results.makers == "operator" else {}
+            if known := {name: one.drop.value for name, one in blocks.items() if one.drop.value is not None}:
+                most = outside(max(known, key=lambda name: known[name]))
+                train = Markup(" (<code>unswayed augment --with {}</code>)").format(most)
+            return Markup(
+                "Next: read the changed answers (<code>unswayed view</code>), then train with such texts{} or correct "
+                "the inputs."
+            ).format(train)
+    if grade.not_excluded and grade.more:
+        return Markup("Next: about {:,} more examples would settle how bad it is.").format(grade.more)
+    return Markup("Next: keep it so with a gate in CI (<code>unswayed init</code>).")
 
 
 def _start(text: str) -> str:
-    """As a sentence starts; chrF and nDCG keep their letters."""
-    return text if text.startswith(("chrF", "nDCG")) else text[:1].upper() + text[1:]
+    """As a sentence starts; chrF, nDCG and names in markup keep their letters."""
+    return text if text.startswith(("chrF", "nDCG", "<")) else text[:1].upper() + text[1:]
 
 
 def _missing(results: Results) -> Markup | None:
@@ -194,7 +266,7 @@ def _missing(results: Results) -> Markup | None:
     if not average.bounds:
         return Markup("{:,} varied inputs failed and are left out, not counted as wrong.").format(average.missing)
     return Markup("{:,} varied inputs failed and are left out: with them it would lie between {} and {}.").format(
-        average.missing, *(typeset(number(bound, 2)) for bound in average.bounds)
+        average.missing, *(typeset(number(bound)) for bound in average.bounds)
     )
 
 
@@ -227,43 +299,29 @@ def _ways(results: Results) -> str:
     return f"with {', '.join(first)} or {last}" if first else f"with {last}"
 
 
-def _chance(drop: Estimate) -> Markup | None:
-    """Whether the drop is more than chance, with the p-value of its test."""
-    if drop.value is None:
-        return None
-    if drop.low is None or drop.high is None:
-        return Markup("There is no interval for that difference, so it may be chance.")
-    p = "" if drop.p is None else f" ({p_value(drop.p)})"
-    if drop.low <= 0 <= drop.high:
-        return Markup("The drop's interval, {}, includes zero: the difference may be chance{}.").format(
-            interval(drop), p
-        )
-    return Markup("The drop, {}, is more than chance{}.").format(interval(drop), p) if p else None
-
-
 def _flips(results: Results) -> Markup | None:
+    """The share of answers that change, as a clause."""
     flips = results.flip_rate
     if flips.value is None:
         return None
+    scored = results.average.value is not None and not by_drop(results)
+    ways = "" if scored else f" {_ways(results)}"  # which the score's clause says
     if flips.bounds:
         return Markup(
-            "<strong>{}</strong> of the answers that can be compared change {}, and between {} and {} of all."
-        ).format(percent(flips.value), _ways(results), *map(percent, flips.bounds))
-    ends = None if flips.low is None or flips.high is None else (percent(flips.low), percent(flips.high))
-    span = "" if ends is None else f" ({ends[0]} to {ends[1]})"
+            "<strong>{}</strong> of the answers that can be compared change{}, and between {} and {} of all"
+        ).format(percent(flips.value), ways, *map(percent, flips.bounds))
     rule, _, limit = results.compared.get("equivalent", "").partition("@")
     said = {
         "found": f"varied queries lose a relevant document from the first {limit}",
         "within": f"answers change by more than {limit}",
     }.get(rule, "answers change")
-    sentence = Markup("<strong>{}</strong>{} of {} {}.").format(
-        _start(percent(flips.value)), span, escape(said), _ways(results)
-    )
+    value, bracket, span = percent_interval(flips).partition(" [")
+    clause = Markup("<strong>{}</strong>{} of {}{}").format(value, bracket + span, escape(said), ways)
     if results.gained is not None and results.gained.value is not None:
-        sentence += Markup(" {} gain one there.").format(_start(percent(results.gained.value)))
+        clause += Markup(", {} gain one there").format(percent(results.gained.value))
     if results.change is not None and results.change.value is not None:
-        sentence += Markup(" The mean absolute change is {}.").format(typeset(f"{results.change.value:.3g}"))
-    return sentence
+        clause += Markup(", the mean absolute change is {}").format(typeset(f"{results.change.value:.3g}"))
+    return clause
 
 
 def slices(results: Results) -> dict[str, Mapping[str, Block]]:
@@ -317,7 +375,7 @@ def _hurt(results: Results) -> Markup | None:
         most = named[hurt[0]].hurt == "most"
         shown = []
         for name in hurt[:1] if most else hurt[:_NAMED]:
-            drop = typeset(number(named[name].drop, 2))
+            drop = typeset(number(named[name].drop))
             if kind == "operator":
                 shown.append(Markup("{} {} (drop {})").format(results.maker(name), outside(name), drop))
             else:

@@ -197,7 +197,7 @@ def heat_map(
             fill, ink = heat(estimate.value, most)
             weight, on = "700" if column in bold else "400", "on-dark" if ink == "#ffffff" else "on-light"
             filled = Markup('<rect {} rx="3" fill="{}"/><text {} fill="{}" font-weight="{}" class="{}">{}</text>')
-            parts.append(filled.format(place, fill, at, ink, weight, on, typeset(number(estimate.value, 2))))
+            parts.append(filled.format(place, fill, at, ink, weight, on, typeset(number(estimate.value))))
     told = f"The drop for each of {len(grid)} operators (rows) in each of {len(columns)} slices (columns)."
     width, height = _NAMES + _CELL * len(columns), _HEAD + _CELL_HEIGHT * len(grid)
     return svg(title, told, height, parts, str(width))

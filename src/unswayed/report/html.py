@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -18,14 +19,38 @@ from urllib.parse import quote
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
+from rapidfuzz.distance import Levenshtein
 
 from unswayed.base.registry import VERSION
-from unswayed.base.text import attribute, bounds, interval, label, number, outside, percent, spelled, title, typeset
+from unswayed.base.text import (
+    attribute,
+    bounds,
+    counted,
+    interval,
+    label,
+    number,
+    outside,
+    percent,
+    spelled,
+    title,
+    typeset,
+)
 from unswayed.base.values import Estimate, Json
 from unswayed.measure.changes import Flip, FlipBlock
 from unswayed.measure.gates import GateResult
-from unswayed.measure.results import Block, Results
-from unswayed.measure.sentences import people, slices, verdict
+from unswayed.measure.results import FOR_PROGRAMS, TO_100, Block, Results
+from unswayed.measure.sentences import (
+    DROP,
+    FLIPS,
+    GRADES,
+    by_drop,
+    next_step,
+    notes,
+    people,
+    severity,
+    slices,
+    summary,
+)
 from unswayed.measure.validity import Reasons
 from unswayed.report import charts as draw
 from unswayed.report.again import commands
@@ -34,10 +59,11 @@ from unswayed.report.tables import against_rows, chance, sampled_rows, shown_amo
 from unswayed.run.plan import Plan, given_options
 from unswayed.run.record import Run
 from unswayed.storage.files import write_atomically
+from unswayed.storage.suite import Suite
 from unswayed.storage.suite_rows import pieces
 
 REASON = 300  # characters by which reasons are told apart
-OPEN = 8  # flips shown before the rest is folded away
+OPEN = 3  # changed answers that are shown first, side by side; the rest is folded away
 
 
 def write_report(
@@ -78,9 +104,15 @@ def write_report(
         results=results,
         suite=results.suite if run is None else (run.suite.path or Path(results.suite)).name,
         headline=headline(results),
-        verdict=verdict(results, gates),
+        verdict=summary(results, gates),
+        next=next_step(results),
+        notes=notes(results),
+        scale=scale(results),
+        strength=[] if run is None or flips is not None else strength(run.suite),
         gates=gates,
         tables=tables(results),
+        tests=told_apart(results),
+        map=heat_map(results),
         charts=charts(results),
         cards=sample.cards(),
         open=OPEN,
@@ -106,6 +138,7 @@ SLICES = 12
 PLOTTED = 30
 COLUMNS = 24  # of the heat map
 _GRID = "Drop by operator and slice"
+_FEW = 20  # examples, below which a slice is in the tables and not on the map
 REASONS = 10
 
 _HEADS = {
@@ -118,15 +151,15 @@ _HEADS = {
     "noticed": "controls noticed",
     "change": "change",
     "gained": "gained",
-    "altered": "altered",
 }
 
 
 class Cell(NamedTuple):
-    """A number and, in small, its interval."""
+    """A number and, in small, its interval and the bounds of what is missing."""
 
     value: str
     span: str = ""
+    bounds: str = ""
 
 
 class ReportTable(NamedTuple):
@@ -156,17 +189,64 @@ def headline(results: Results) -> list[tuple[str, str, str]]:
         ("average of variants", results.average),
         (results.head("worst") if results.worst_of > 1 else "worst of variants", results.worst),
     ]
-    figures = [(name, typeset(number(e.value)), interval(e)) for name, e in shown]
-    flips = results.flip_rate
-    span = f"{percent(flips.low)} to {percent(flips.high)}" if flips.low is not None else ""
-    return [*figures, ("answers that change", percent(flips.value), span)]
+    shown.append(("answers that change", results.flip_rate))
+    return [(name, typeset(number(e.value)), interval(e)) for name, e in shown]
+
+
+class Step(NamedTuple):
+    """A grade with its limits in words; whether it is the run's, or one that is not excluded."""
+
+    grade: str
+    limits: str
+    state: str
+
+
+def scale(results: Results) -> list[Step]:
+    """The grades that a run can have, and of what they are; none if this run has none."""
+    if (found := severity(results)) is None:
+        return []
+    top = 100.0 if results.score in TO_100 else 1.0
+    unit = "" if top == 100.0 else " points"
+    falls = [number(100.0 * limit, 0) + unit for limit in DROP]
+    changes = [percent(limit) for limit in FLIPS]
+    limits = [f"falls by under {falls[0]}", f"by {falls[0].removesuffix(unit)} to {falls[1]}", f"by {falls[1]} or more"]
+    if not by_drop(results):
+        shares = [f"under {changes[0]} of answers change", f"{changes[0]} to {changes[1]}", f"{changes[1]} or more"]
+        limits = [f"{share}, score {fall}" for share, fall in zip(shares, limits, strict=True)]
+    states = ["is" if g == found.grade else "near" if g in found.not_excluded else "" for g in GRADES]
+    return [Step(*step) for step in zip(GRADES, limits, states, strict=True)]
+
+
+_SAMPLED_EXAMPLES = 200
+_BY_LETTER = ("keyboard", "surface")  # families that change letters; others change words
+
+
+def strength(suite: Suite) -> list[tuple[str, str]]:
+    """How strong each operator's noise is, in the first examples: `1 letter in 14`, `1 word in 6`."""
+    changed: dict[str, list[int]] = {}
+    for example, variants in islice(suite.groups(), _SAMPLED_EXAMPLES):
+        for variant in variants:
+            seen = changed.setdefault(variant.source, [0, 0, variant.family in _BY_LETTER])
+            for name, after in variant.inputs.items():
+                before = example.inputs.get(name, "")
+                if before == after and len(variant.inputs) > 1:  # inputs that operators leave alone, such as contexts
+                    continue
+                one, other = (before, after) if seen[2] else (before.split(), after.split())
+                seen[0] += Levenshtein.distance(one, other)
+                seen[1] += len(one)
+    found = []
+    for source, (edits, length, letters) in sorted(changed.items()):
+        what = "letter" if letters else "word"
+        each = f"1 {what} in {max(1, round(length / edits)):,}" if edits else "nothing"
+        found.append((source, each))
+    return found
 
 
 def _cell(value: object) -> Cell:
     if not isinstance(value, Estimate):
         return Cell(typeset(number(value)) if value is None or isinstance(value, float) else str(value))
-    spans = (interval(value) if value.value is not None else "", typeset(bounds(value)))
-    return Cell(typeset(number(value.value)), " ".join(span for span in spans if span))
+    span = interval(value) if value.value is not None else ""
+    return Cell(typeset(number(value.value)), span, typeset(bounds(value)))
 
 
 _SAMPLED = {
@@ -179,7 +259,7 @@ _SAMPLED = {
 
 def tables(results: Results) -> list[ReportTable]:
     """Overall and by operator, for people like these, by family, by each slice, and the other scores."""
-    blocks = {"": results.whole, **by_drop(results.sets.get("operator", {}))}
+    blocks = {"": results.whole, **largest_first(results.sets.get("operator", {}))}
     overall = Markup("Overall and by {}, larger drops first").format(results.makers)
     made = [_blocks(overall, blocks, results, results.tries)]
     if results.against and (compared := against_rows(results)):
@@ -213,6 +293,18 @@ def tables(results: Results) -> list[ReportTable]:
         made.append(_blocks(Markup("By family{}").format(of), results.sets["family"], results))
     for name, values in list(slices(results).items())[:SLICES]:
         made.append(_blocks(Markup("By slice: {}").format(outside(name)), values, results))
+    if scores := results.scores:
+        every = dict.fromkeys(measure for estimates in scores.values() for measure in estimates)
+        measures = [measure for measure in every if measure not in FOR_PROGRAMS]
+        heads = [outside(_head(measure, results)) for measure in measures]
+        others = [(outside(title(score)), [_cell(own.get(m)) for m in measures]) for score, own in scores.items()]
+        made.append(ReportTable(Markup("Other scores"), heads, others[:ROWS], max(0, len(scores) - ROWS)))
+    return [*made, requests] if requests else made
+
+
+def told_apart(results: Results) -> list[ReportTable]:
+    """What may be said of operators, families and slices beside the rest of their kind."""
+    made = []
     for kind, named in list(results.naming.sets.items())[:SLICES] if results.naming else ():
         # the sets of a kind side by side: what may be said of each
         what = {"operator": people(results.makers), "family": "families"}.get(kind, f"slices of {label(kind, 40)}")
@@ -225,15 +317,10 @@ def tables(results: Results) -> list[ReportTable]:
         heads = [Markup(head) for head in ("drop", "shrunk drop", "drop of the rest", "corrected p", "")]  # noqa: S704
         caption = Markup("Can the {} be told apart? Intervals hold for all of them together").format(what)
         made.append(ReportTable(caption, heads, named_rows, max(0, len(named) - ROWS)))
-    if scores := results.scores:
-        measures = list(dict.fromkeys(measure for estimates in scores.values() for measure in estimates))[:8]
-        heads = [outside(_head(measure, results)) for measure in measures]
-        others = [(outside(title(score)), [_cell(own.get(m)) for m in measures]) for score, own in scores.items()]
-        made.append(ReportTable(Markup("Other scores"), heads, others[:ROWS], max(0, len(scores) - ROWS)))
-    return [*made, requests] if requests else made
+    return made
 
 
-def by_drop(blocks: Mapping[str, Block]) -> dict[str, Block]:
+def largest_first(blocks: Mapping[str, Block]) -> dict[str, Block]:
     """The blocks with the largest drop first; those without one last."""
     return dict(sorted(blocks.items(), key=lambda entry: (-_size(entry[1].drop), entry[0])))
 
@@ -265,6 +352,7 @@ def _head(measure: str, results: Results) -> str:
     return results.head(measure) if measure == "worst" else _HEADS.get(measure, measure)
 
 
+_ALL = "all"
 _READINGS = {
     "forest": "A mark is the measured score; the line through it is its interval. Right is better. The further a "
     "square or a diamond lies left of its circle, the more that operator hurts.",
@@ -276,8 +364,8 @@ _READINGS = {
 
 
 def charts(results: Results) -> list[Chart]:
-    """Scores and changed answers by operator, and the drop by operator and slice."""
-    operators = dict(list(by_drop(results.sets.get("operator", {})).items())[:PLOTTED])
+    """Scores and changed answers by operator."""
+    operators = dict(list(largest_first(results.sets.get("operator", {})).items())[:PLOTTED])
     made = []
 
     def add(id: str, name: str, svg: Markup, heads: list[Markup], found: dict[str, list[Cell]], left: int = 0) -> None:
@@ -296,20 +384,35 @@ def charts(results: Results) -> list[Chart]:
         name = f"Answers that change, by {results.makers}"
         shares = {op: [_cell(share)] for op, share in flips.items()}
         add("flips-by-operator", name, draw.bars(list(flips.items()), name), [Markup("flips")], shares)
-    if any(results.grid.values()):
-        # so many rows and columns at most; where some must go, those with the largest drops stay
-        whole = results.grid
-        columns = list(dict.fromkeys(column for cells in whole.values() for column in cells))
-        left_out = max(0, len(columns) - COLUMNS) + max(0, len(whole) - PLOTTED)
-        tops = {c: max(_size(cells[c]) for cells in whole.values() if c in cells) for c in columns}
-        keep = set(sorted(columns, key=lambda c: -tops[c])[:COLUMNS])
-        columns = [c for c in columns if c in keep]
-        rows = sorted(whole, key=lambda op: (-max(map(_size, whole[op].values()), default=0.0), op))[:PLOTTED]
-        grid = {op: whole[op] for op in rows}
-        svg = draw.heat_map(grid, columns, _GRID, results.naming.grid if results.naming else None)
-        drops = {op: [_cell(cells.get(column)) for column in columns] for op, cells in grid.items()}
-        add("heat-map", _GRID, svg, [outside(c) for c in columns], drops, left_out)
     return made
+
+
+def heat_map(results: Results) -> Chart | None:
+    """The drop by operator, over all examples and in each slice that has enough of them."""
+    overall = {name: block.drop for name, block in results.sets.get("operator", {}).items()}
+    if not overall:
+        return None
+    # so many rows and columns at most; where some must go, those with the largest drops stay
+    whole = {name: {_ALL: drop, **results.grid.get(name, {})} for name, drop in overall.items()}
+    columns = list(dict.fromkeys(column for cells in results.grid.values() for column in cells))
+    known = [c for c in columns if max(cells[c].n for cells in whole.values() if c in cells) >= _FEW]
+    tops = {c: max(_size(cells[c]) for cells in whole.values() if c in cells) for c in known}
+    keep = {_ALL, *sorted(known, key=lambda c: -tops[c])[:COLUMNS]}
+    shown = [c for c in (_ALL, *columns) if c in keep]
+    rows = sorted(whole, key=lambda op: (-_size(overall[op]), op))[:PLOTTED]
+    grid = {op: whole[op] for op in rows}
+    sure = {op: list(columns) for op, columns in results.naming.grid.items()} if results.naming else {}
+    for op, one in (results.naming.sets.get("operator", {}) if results.naming else {}).items():
+        if one.low is not None and one.low > 0:
+            sure.setdefault(op, []).append(_ALL)
+    svg = draw.heat_map(grid, shown, _GRID, sure)
+    drops = [(outside(op), [_cell(cells.get(column)) for column in shown]) for op, cells in grid.items()]
+    left_out = max(0, len(known) - COLUMNS) + max(0, len(whole) - PLOTTED)
+    table = ReportTable(Markup("{}, in numbers").format(_GRID), [outside(c) for c in shown], drops, left_out)
+    reading = _READINGS["heat-map"]
+    if few := len(columns) - len(known):
+        reading += f" {counted(few, 'slice')} with fewer than {_FEW} examples {'is' if few == 1 else 'are'} left out."
+    return Chart("heat-map", _GRID, reading, svg, table)
 
 
 class ShownValidity(NamedTuple):

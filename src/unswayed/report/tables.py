@@ -16,8 +16,8 @@ from unswayed.base.text import NONE, figure, number, one_line
 from unswayed.base.values import Estimate, Json
 from unswayed.measure.comparison.outcome import Comparison, NotWorse
 from unswayed.measure.gates import GateResult
-from unswayed.measure.results import Results
-from unswayed.measure.sentences import plain, verdict
+from unswayed.measure.results import FOR_PROGRAMS, Results
+from unswayed.measure.sentences import next_step, notes, plain, summary
 from unswayed.report.terminal import columns_of, columns_of_character, terminal_width
 from unswayed.run.spending import money
 from unswayed.storage.answers import Asked
@@ -185,10 +185,11 @@ def shown(value: Any) -> tuple[list[str], list[list[Row]]]:
         overall: list[Row] = [
             {"measure": value.head(measure), value.score: e, "examples": e.n, "missing": e.missing}
             for measure, e in value.whole.estimates.items()
+            if measure not in FOR_PROGRAMS
         ]
-        sets: list[Row] = []  # without the measures that only the whole is shown with; operators with their tries
+        sets: list[Row] = []  # operators with their tries
         for row in result_rows(value)[1:]:
-            sets.append({value.head(name): entry for name, entry in row.items() if name != "cvar"})
+            sets.append({value.head(name): entry for name, entry in row.items() if name not in FOR_PROGRAMS})
             if value.tries:
                 tries = value.tries.get(row["name"]) if row["by"] == value.makers else None
                 sets[-1] = {**sets[-1], "tries": Figure(NONE if tries is None else f"{tries:.1f}")}
@@ -200,7 +201,9 @@ def shown(value: Any) -> tuple[list[str], list[list[Row]]]:
                 kind = value.makers if kind == "operator" else kind
                 tested = {"shrunk": one.shrunk, "rest": one.rest, "p": Figure(chance(one.p)), "hurt": one.hurt}
                 named.append({"by": kind, "name": name, **drop, **tested})
-        return [plain(verdict(value))], [overall, *sampled_rows(value).values(), sets, named, against_rows(value)]
+        next_ = next_step(value)
+        said = [plain(summary(value)), *map(plain, [[next_]] if next_ else []), *(plain([one]) for one in notes(value))]
+        return said, [overall, *sampled_rows(value).values(), sets, named, against_rows(value)]
     if isinstance(value, Comparison):
         several = bool(value.others)
         rows: list[Row] = [

@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from unswayed.base.errors import UsageError, option
 from unswayed.base.task import task_named
-from unswayed.base.text import ANSWER, figure, label, outside, title
+from unswayed.base.text import ANSWER, figure, interval, label, number, outside, title, typeset
 from unswayed.base.values import Estimate, Json
 from unswayed.measure.changes import FlipBlock, as_measured, flips_by_block
 from unswayed.measure.comparison.outcome import Comparison
@@ -195,7 +195,7 @@ def _in_base64(pieces: Iterable[bytes]) -> Iterator[bytes]:
 _ANSWERS = 25  # answers of each kind
 _LOOKED = 20_000  # answers that are looked through for them
 _ROWS = 60
-_FIRST = ("average", "worst", "flips")
+_FOUR = ("clean", "average", "worst", "flips")
 
 
 def write_comparison(comparison: Comparison, path: str | Path) -> Path:
@@ -207,16 +207,15 @@ def write_comparison(comparison: Comparison, path: str | Path) -> Path:
     view = path.with_name(f"{path.stem}.view.html") if len(runs) == 2 else None
     if view is not None:
         write_view(runs, view)
-    compared, said = comparison.lettered(), list[str]()
-    for letter, one in compared:  # what users get, then the differences over all variants that are more than chance
-        overall = [d for d in one.differences if d.set == "all" and d.shown and d.measure in _FIRST]
-        named = [d.sentence for d in sorted(overall, key=lambda d: _FIRST.index(d.measure))]
-        own = [one.outcome(letter), *(named or ["No difference over all variants is more than chance."])]
-        said += [f"{letter}: {sentence}" for sentence in own] if comparison.others else own
+    compared, said = comparison.lettered(), list[tuple[str, str]]()
+    for letter, one in compared:  # what users get, in a colour
+        outcome, lead = one.outcome(letter), f"{letter}: " if comparison.others else ""
+        kind = {"Better": "better", "Worse": "worse"}.get(outcome.partition(" ")[0], "")
+        said += [(kind, lead + outcome), *(("", sentence) for sentence in one.lost_and_gained(letter))]
     page = template("compare.html.jinja").render(
         css=own_file("report.css"),
         comparison=comparison,
-        head=comparison.sentences[0],
+        head=comparison.about,
         verdict=said,
         broken=[sign for _, one in compared for sign in one.sanity],
         warnings=list(dict.fromkeys(text for _, one in compared for text in one.warnings)),
@@ -249,9 +248,19 @@ def _part(letter: str, one: Comparison) -> dict[str, object]:
             card = {"text": c.text, "a": c.answer_a, "b": c.answer_b, "gold": c.gold, "where": where}
             card["example"] = c.example
             found[c.change].append({name: outside(text, ANSWER) for name, text in card.items()})
-    sentences, chart = [d.sentence for d in overall if d.set == "all"], draw.differences(plotted, f"{letter} minus A")
-    about = {"letter": letter, "name": outside(one.b), "sentences": sentences, "gates": one.gates}
-    return {**about, "chart": chart, "table": table, **found}
+    four, by_measure = [], {d.measure: d for d in one.differences if d.set == "all"}
+    for measure in _FOUR:  # what to read first, with a word for each
+        if (d := by_measure.get(measure)) is None or d.difference is None:
+            continue
+        gain = d.difference * (-1 if measure == "flips" else 1)
+        kind = ("better" if gain > 0 else "worse") if d.shown else ""
+        name = {"worst": "worst variant", "flips": "answers that change"}.get(measure, measure)
+        sides = {"a": typeset(number(d.a)), "b": typeset(number(d.b)), "difference": typeset(number(d.difference))}
+        four.append(
+            {"name": name, **sides, "span": interval(d.estimate), "kind": kind, "word": kind or "may be chance"}
+        )
+    about = {"letter": letter, "name": outside(one.b), "gates": one.gates, "overall": four}
+    return {**about, "chart": draw.differences(plotted, f"{letter} minus A"), "table": table, **found}
 
 
 def serve_page(page: Path, port: int, started: Callable[[str], None]) -> None:

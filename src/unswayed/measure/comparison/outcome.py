@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from unswayed.measure.changes import Changed
     from unswayed.measure.measuring import Runlike
 
-_BETTER = {"clean": 1, "average": 1, "worst": 1, "flips": -1}  # is more of it better?
+_BETTER = {"average": 1, "worst": 1, "clean": 1, "flips": -1}  # is more of it better?
+_ON = {"average": "on average", "worst": "at worst", "clean": "on clean inputs", "flips": "in flips"}
 _COLUMNS = ("set", "measure", "a", "b", "difference", "low", "high", "p", "p_corrected", "n", "missing")
 
 
@@ -132,7 +133,20 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def sentences(self) -> list[str]:
-        """Which systems are compared, what was tested how, and what the differences mean."""
+        """What users of B get, how many differences are more than chance, and what was compared how."""
+        runs, said = self.lettered(), []
+        for run, one in runs:
+            own = [one.outcome(run), *one.lost_and_gained(run)]
+            rest = [d for d in one.differences if not d.primary]
+            shown = sum(d.shown for d in rest)
+            if rest and not one.identical:
+                own.append(f"Of {len(rest):,} other differences, {shown or 'none'} {_is(shown or 1)} more than chance.")
+            said += own if len(runs) == 1 else [f"{run}: {sentence}" for sentence in own]
+        return [*said, self.about]
+
+    @property
+    def about(self) -> str:
+        """Which systems are compared, by which score, and how the differences are tested."""
         runs = self.lettered()
         which = ", ".join([f"A is {label(self.a)}", *(f"{run} is {label(one.b)}" for run, one in runs)])
         others = sum(not d.primary for _, one in runs for d in one.differences)
@@ -141,39 +155,45 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
             how = f"-values of all other differences ({others:,}) are corrected together ({self.correction})."
             first = f"{self.primary[:1].upper()}{self.primary[1:]} is tested by itself; p" if self.primary else "P"
             how = first + how
-        said = [f"{which}; {label(subject(self.score))}. {how}"]
-        for run, one in runs:
-            own = [one.outcome(run)]
-            if not one.identical:
-                own += [d.sentence for d in one.differences if d.primary]
-                rest = [d for d in one.differences if not d.primary]
-                shown = sum(d.shown for d in rest)
-                if rest:
-                    own.append(f"Of {len(rest):,} other differences, {shown or 'none'} {_is(shown)} more than chance.")
-            said += own if len(runs) == 1 else [f"{run}: {sentence}" for sentence in own]
-        return said
+        return f"{which}; {label(subject(self.score))}. {how}"
 
     def outcome(self, run: str = "B") -> str:
-        """What users of B get, first of all: `Worse`, `Better`, `Mixed` or `No clear difference`, and lost answers."""
-        shown = [d for d in self.differences if d.shown and d.set in ("", "all") and d.measure in _BETTER]
-        better = {(d.difference or 0.0) * _BETTER[d.measure] > 0 for d in shown}
-        grade = "Mixed" if len(better) == 2 else "Better" if True in better else "Worse"
-        grade = grade if better else "No clear difference"
+        """What users of B get: `Better by …`, `Worse by …`, `Mixed: …`, or `No difference that … could show`."""
         if self.identical:
             return f"Identical: A and {run} gave the same answers."
-        moved = {d.measure: d.difference or 0.0 for d in shown}
-        fragile = next((d for d in self.differences if d.measure == "drop" and d.set in ("", "all")), None)
+        overall = {d.measure: d for d in self.differences if d.set in ("", "all")}
+        shown = [overall[measure] for measure in _BETTER if measure in overall and overall[measure].shown]
+        better = [(d.difference or 0.0) * _BETTER[d.measure] > 0 for d in shown]
+        told = []
+        for d, is_better in zip(shown, better, strict=True):
+            # its own sentence is `Average rises by 7.4 points [3.9, 10.8], from 0.605 to 0.679 (p < 0.001).`
+            size, _, ends = d.sentence.partition(" by ")[2].removesuffix(".").partition(", from ")
+            told.append(f"{'better' if is_better else 'worse'} by {size} {_ON[d.measure]}, from {ends}")
+        if not told:
+            main = next((d for d in self.differences if d.primary), overall.get("average") or overall.get("flips"))
+            if main is None:
+                return "No difference was found."
+            rest = main.sentence.replace(", but that may be chance", "")
+            return f"No difference that these {main.n:,} examples could show: {rest[:1].lower()}{rest[1:]}"
+        moved, fragile = {d.measure: d.difference or 0.0 for d in shown}, overall.get("drop")
+        more = ""
         if {"clean", "average"} <= moved.keys() and fragile is not None and not fragile.shown:
             if max(moved["clean"], moved["average"]) < 0:
-                grade += ", lower everywhere, not shown to be more fragile"
+                more = "; lower everywhere, not shown to be more fragile"
             elif min(moved["clean"], moved["average"]) > 0:
-                grade += ", higher everywhere, not shown to be less fragile"
-        if (found := self.answers.get("variants")) is None:
-            return f"{grade}."
-        return (
-            f"{grade}: of the answers to variants, {found.lost:,} are lost (right in A, wrong in {run}) and "
-            f"{found.gained:,} are gained."
-        )
+                more = "; higher everywhere, not shown to be less fragile"
+        if len(set(better)) == 2:
+            return f"Mixed: {'; '.join(told)}."
+        return f"{told[0][:1].upper()}{told[0][1:]}{more}."
+
+    def lost_and_gained(self, run: str = "B") -> list[str]:
+        """How many answers to variants are right in one run and wrong in the other, in a sentence."""
+        if self.identical or (found := self.answers.get("variants")) is None:
+            return []
+        return [
+            f"Of the answers to variants, {found.lost:,} {_is(found.lost)} lost (right in A, wrong in {run}) and "
+            f"{found.gained:,} {_is(found.gained)} gained."
+        ]
 
     @property
     def remarks(self) -> list[str]:
@@ -246,7 +266,7 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def _is(count: int) -> str:
-    return "is" if count < 2 else "are"
+    return "is" if count == 1 else "are"
 
 
 def letter(place: int) -> str:

@@ -171,6 +171,7 @@ class _Baseline:
     ) -> Comparison:
         plan, correction = self._plan, self._asked.correction
         a, b = self._runs[0], self._runs[place + 1]
+        names = _names_of(a.run, b.run)
         primary = first[0] if first[1] == ALL else f"{spelled(first[1])}:{first[0]}"
         how = {
             **decisive(plan, self._way),
@@ -195,8 +196,8 @@ class _Baseline:
             score=self._scorer.name if self._scorer else "none",
             task=self._suite.task.name,
             suite=self._suite.id,
-            a=a.run.system,
-            b=b.run.system,
+            a=names[0],
+            b=names[1],
             correction=correction,
             level=plan.level,
             differences=differences,
@@ -295,3 +296,12 @@ def refuse_other_suite(runs: Sequence[Runlike]) -> None:
                 f"The runs are of different suites ({first.id} and {run.suite.id}), so they can't be compared pair by "
                 f"pair.{why} Run both systems on the same suite."
             )
+
+
+def _names_of(a: Runlike, b: Runlike) -> tuple[str, str]:
+    """The systems' names; runs of the same system are told apart by their folders."""
+    folders = [getattr(run, "path", None) for run in (a, b)]
+    if a.system != b.system or None in folders or folders[0] == folders[1]:
+        return a.system, b.system
+    one, other = (Path(str(folder)) for folder in folders)
+    return f"{a.system} ({one.name})", f"{b.system} ({other.name})"
