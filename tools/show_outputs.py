@@ -2,7 +2,8 @@
 
 Every example of the page is run, in order, twice and in two empty folders. Of what a command prints, lines are shown
 that are the same both times, but no times, folders, ids, long numbers or very long lines, and only the first few.
-Commands that have lines below them already are left as they are. The tests then hold the page to what it shows.
+Commands that have lines below them already are left as they are. With `--again`, lines that a command no longer prints
+are replaced by the likest ones that it prints, or left out. The tests then hold the page to what it shows.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from difflib import SequenceMatcher
 from pathlib import Path
 
 MOST_LINES, MOST_CHARACTERS = 8, 420
+_ALIKE, _NEXT = 0.4, 0.2  # of two lines, from 0 to 1; the next line is the likelier one
 _FENCE = re.compile(r"^```([\w.]+)?[^\n]*\n(.*?)^```", re.M | re.S)
 _PASSING = re.compile(
     r"\d/s|examples/s|left$|\.\d{7}|^(?!\{).*[0-9a-f]{16}|/tmp/|127\.0\.0\.1|\bCPU\b|\d m?s\b|seconds|token=|password"
@@ -60,7 +63,7 @@ def _commands(block: str) -> list[str]:
     return [part.partition("\n")[0].partition("  #")[0] for part in parts]
 
 
-def with_output(page: str, one: list[list[str]], other: list[list[str]]) -> str:
+def with_output(page: str, one: list[list[str]], other: list[list[str]], replace: bool = False) -> str:
     """The page, in which each bare command is followed by the lines that came both times."""
     outputs = iter(zip(one, other, strict=True))
 
@@ -73,11 +76,36 @@ def with_output(page: str, one: list[list[str]], other: list[list[str]]) -> str:
             again, lines = next(outputs)
             command = re.match(r"(?:[^\n]*\\\n)*[^\n]*\n?", part)
             assert command
-            bare = not part[command.end() :].strip()
-            made.append(f"$ {command.group()}{_shown(again, lines)}" if bare else f"$ {part}")
+            shown = part[command.end() :]
+            if shown.strip():
+                shown = _renewed(shown, again) if replace else shown
+            elif not replace:
+                shown = _shown(again, lines)
+            made.append(f"$ {command.group()}{shown}")
         return match.group().replace(match.group(2), "".join(made))
 
     return _FENCE.sub(block, page)
+
+
+def _renewed(shown: str, printed: list[str]) -> str:
+    """The shown lines, each that is not printed any more replaced by the likest line that follows the one before it."""
+    made: list[str] = []
+    rest, lines = [line.rstrip() for line in printed], shown.splitlines()
+    for line in lines:
+        if not line.strip(" ─") or line.strip() == "…":
+            made.append(line)
+            continue
+        if line.rstrip() in rest:
+            at = rest.index(line.rstrip())
+        else:
+            likeness = [SequenceMatcher(None, line, one).ratio() if one else 0.0 for one in rest]
+            likeness[:1] = [one + _NEXT for one in likeness[:1]]
+            at = max(range(len(rest)), key=likeness.__getitem__, default=-1)
+            if at < 0 or likeness[at] < _ALIKE:
+                continue
+        made.append(rest[at])
+        rest = rest[at + 1 :]
+    return "\n".join(made) + shown[len(shown.rstrip("\n")) :]
 
 
 def _shown(again: list[str], lines: list[str]) -> str:
@@ -98,14 +126,17 @@ def _shown(again: list[str], lines: list[str]) -> str:
 
 
 def main() -> None:
+    replace = "--again" in sys.argv
     for name in sys.argv[1:]:
+        if name == "--again":
+            continue
         page = Path(name).resolve()
         text = page.read_text(encoding="utf-8")
         home = Path.cwd()
         with tempfile.TemporaryDirectory() as a, tempfile.TemporaryDirectory() as b:
             runs = [printed(text, Path(place)) for place in (a, b)]
             os.chdir(home)
-        page.write_text(with_output(text, *runs), encoding="utf-8")
+        page.write_text(with_output(text, *runs, replace), encoding="utf-8")
         print(page.name)
 
 

@@ -70,4 +70,4 @@ letters.fit(df["message"], df["queue"])
 after = unswayed.check(letters, df, typos, input="message", gold="queue", draws=3, seed=1, language="en")
 comparison = unswayed.compare(results, after)
 assert comparison.answers["variants"].gained >= comparison.answers["variants"].lost
-print(comparison.sentences[1])
+print(comparison.sentences[0])
