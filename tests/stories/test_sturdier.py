@@ -79,7 +79,9 @@ def compared(place: Path, suite: str) -> dict[str, dict[str, float]]:
         unswayed("run", suite, "--system", f"models:{name}", "-o", f"{suite}-{name}", cwd=place, check=True)
     words = ["compare", f"{suite}-plain", f"{suite}-sturdy"]
     shown = unswayed(*words, cwd=place, check=True).stdout
-    assert re.search(r"^(Better by |Mixed: |No difference that ).*\nOf the answers to variants, [\d,]+ (is|are) lost", shown, re.M)
+    assert re.search(
+        r"^(Better by |Mixed: |No difference that ).*\nOf the answers to variants, [\d,]+ (is|are) lost", shown, re.M
+    )
     assert re.search(r"clean .* -?\d\.\d+ \[-?\d\.\d+, -?\d\.\d+\]", shown), "the clean score has a row of the table"
     rows = json.loads(unswayed(*words, "--format", "json", cwd=place, check=True).stdout)["differences"]
     return {row["measure"]: row for row in rows if row["set"] in ("", "all")}
