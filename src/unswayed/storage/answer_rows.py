@@ -36,6 +36,9 @@ T = TypeVar("T")
 _encoder = msgspec.json.Encoder()
 
 
+StoredAnswer = bytes | tuple[str, bytes]  # as JSON; after its error, if it has one
+
+
 class StoredRow(NamedTuple):
     """A row of the table `batches`, but for its number."""
 
@@ -46,13 +49,15 @@ class StoredRow(NamedTuple):
 
 
 class Details(msgspec.Struct, array_like=True, gc=False):
-    """The columns of a row beside its answers: one value where all are equal, else a list. Errors are by place."""
+    """The columns of a row beside its answers: one value where all are equal, else a list. Errors are by
+    place, and so is what models thought aloud."""
 
     seconds: float | list[float] = 0.0
     attempts: int | list[int] = 1
     tokens_in: int | list[int | None] | None = None
     tokens_out: int | list[int | None] | None = None
     errors: dict[int, str] = {}
+    reasoning: dict[int, str] = {}
 
 
 _read_details = msgspec.msgpack.Decoder(Details).decode
@@ -77,6 +82,7 @@ class WriteBuffer:
         self._tokens_in: list[int | None] = []
         self._tokens_out: list[int | None] = []
         self._errors: list[str | None] = []
+        self._reasoning: dict[int, str] = {}  # of the few that have some, by place
 
     @property
     def is_full(self) -> bool:
@@ -105,6 +111,8 @@ class WriteBuffer:
             self._tokens_in += [output.tokens_in for output in outputs]
             self._tokens_out += [output.tokens_out for output in outputs]
             self._errors += [output.error for output in outputs]
+            before = len(self._keys)
+            self._reasoning |= {before + at: output.reasoning for at, output in enumerate(outputs) if output.reasoning}
         self._keys += keys
         self._lines.append(lines)
         if len(self._keys) >= _MIN_ROW_ANSWERS or len(lines) > _MAX_ROW_BYTES:
@@ -133,13 +141,14 @@ class WriteBuffer:
         errors = {}
         if self._errors.count(None) < len(self._errors):
             some = enumerate(self._errors[start:end])
-            errors = {at: masked(e).encode("utf-8", "replace").decode() for at, e in some if e is not None}
+            errors = {at: _clean(error) for at, error in some if error is not None}
         details = Details(
             _one_or_all(self._seconds[start:end]),
             _one_or_all(self._attempts[start:end]),
             _one_or_all(self._tokens_in[start:end]),
             _one_or_all(self._tokens_out[start:end]),
             errors,
+            {at - start: _clean(text) for at, text in self._reasoning.items() if start <= at < end},
         )
         self.rows.append(StoredRow(self._session, b"".join(self._keys[start:end]), _write_details(details), lines))
 
@@ -151,6 +160,11 @@ class WriteBuffer:
         return rows
 
 
+def _clean(text: str) -> str:
+    """A text without secrets, and without halves of characters."""
+    return masked(text).encode("utf-8", "replace").decode()
+
+
 def _one_or_all(column: list[T]) -> T | list[T]:
     return column[0] if column.count(column[0]) == len(column) else column
 
@@ -158,7 +172,7 @@ def _one_or_all(column: list[T]) -> T | list[T]:
 def masked_output(output: Output) -> Output:
     """The output as the store keeps it, with secrets masked."""
     if output.error is not None:
-        return msgspec.structs.replace(output, error=masked(output.error))
+        output = msgspec.structs.replace(output, error=masked(output.error))
     content = msgspec.json.encode(output.value)
     stored = without_known_bytes(content)
     return output if stored == content else msgspec.structs.replace(output, value=msgspec.json.decode(stored))
@@ -203,7 +217,8 @@ def read_outputs(keys: bytes, details: bytes, answers: bytes, wanted: Sequence[K
     for key, at in places.items():
         error = row.errors.get(at)
         rest: list[Any] = [column[at] if type(column) is list else column for column in columns]
-        yield key, Output(None if error is not None else decode(lines[at]), error, *rest)
+        rest.append(row.reasoning.get(at, ""))
+        yield key, Output(decode(lines[at]), error, *rest)
 
 
 def split_answers(keys: bytes, answers: bytes) -> list[bytes]:
@@ -341,8 +356,8 @@ def _key_tags(second: npt.NDArray[np.uint64]) -> Tags:
     return second.astype(np.uint32) & ~_NUMBER
 
 
-class _DistinctAnswers(dict[bytes | str, int]):
-    """Numbers answers as they are stored, from 1, and reads each once; an error is a text."""
+class _DistinctAnswers(dict[StoredAnswer, int]):
+    """Numbers answers as they are stored, from 1, and reads each once."""
 
     def __init__(self, store: AnswerStore) -> None:
         super().__init__()
@@ -350,12 +365,12 @@ class _DistinctAnswers(dict[bytes | str, int]):
         self.size = 0
         self._store = store
 
-    def __missing__(self, stored: bytes | str) -> int:
+    def __missing__(self, stored: StoredAnswer) -> int:
+        error, answer = stored if isinstance(stored, tuple) else (None, stored)
         try:
-            error = stored if isinstance(stored, str) else None
-            self.answers.append(Output(None if error is not None else msgspec.json.decode(stored), error))
+            self.answers.append(Output(msgspec.json.decode(answer), error))
         except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as damage:
             raise damaged_store(self._store.file, damage) from damage
-        self.size += len(stored)
+        self.size += len(answer) + len(error or "")
         self[stored] = len(self.answers)
         return len(self.answers)

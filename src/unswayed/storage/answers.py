@@ -27,8 +27,9 @@ import msgspec
 import numpy as np
 
 from unswayed.base.errors import StoredFileError, UsageError
-from unswayed.base.values import Output
+from unswayed.base.values import KEPT, Output
 from unswayed.storage.answer_rows import (
+    StoredAnswer,
     WriteBuffer,
     damaged_store,
     key_places,
@@ -345,13 +346,13 @@ class AnswerStore:
         return found
 
     def answered(self, keys: Sequence[Key]) -> dict[Key, int]:
-        """Which of these keys have an answer that is not a failure, each with its session."""
+        """Which of these keys have an answer, if only a part of one or one in another form, each with its session."""
         found: dict[Key, int] = {}
         with self._reading():
             for wanted, content, details, session in self._rows_of(keys, "keys, details, session"):
                 errors, number = read_details(details, content).errors, int(session)
                 for key, at in key_places(content, wanted):
-                    if at not in errors:
+                    if at not in errors or errors[at].startswith(KEPT):
                         found[key] = number
                     else:
                         found.pop(key, None)
@@ -381,19 +382,19 @@ class AnswerStore:
             self._flush()
             return int(self._db.execute("SELECT sum(length(keys)) FROM batches").fetchone()[0] or 0) // KEY_BYTES
 
-    def scan(self) -> Iterator[tuple[bytes, list[bytes | str]]]:
-        """All outputs, many at a time: their keys in one piece, and of each its answer as JSON or its error, a text.
+    def scan(self) -> Iterator[tuple[bytes, list[StoredAnswer]]]:
+        """All outputs, many at a time: their keys in one piece, and of each its answer as JSON, after its error if any.
 
         If a key comes again, the last one counts.
         """
         with self._reading():
             for rows in self._all_rows():
-                found: list[bytes | str] = []
+                found: list[StoredAnswer] = []
                 for keys, details, answers in rows:
-                    start = len(found)
-                    found += split_answers(keys, answers)
+                    start, lines = len(found), split_answers(keys, answers)
+                    found += lines
                     for at, error in read_details(details, keys).errors.items():
-                        found[start + at] = error
+                        found[start + at] = error, lines[at]
                 yield b"".join([keys for keys, _, _ in rows]), found
 
     def content(self) -> str:

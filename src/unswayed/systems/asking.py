@@ -14,7 +14,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from math import ceil, comb, isclose, log, log1p
 from typing import NamedTuple
 
@@ -32,6 +32,9 @@ from unswayed.storage.rests_on import Revision
 from unswayed.systems.http import Pace, metered
 from unswayed.systems.system import System
 
+_WATCHED_SECONDS = 0.2  # of calls, after which it is decided whether they wait,
+_WATCHES = 5  # so many times at most,
+_BUSY_SHARE = 0.5  # which they do if no more of the time goes into computing, and waiting for a processor
 _ALIKE = 3  # equal errors of the first items after which a system counts as broken
 # Errors of Python's own that a local function raises again if it is asked the same again.
 _CERTAIN = (
@@ -64,7 +67,10 @@ class Asker:
         self, system: System, asking: Asking, problem: Callable[[Json, Inputs], str | None] | None = None,
         fatal: type[UnswayedError] = SystemBroken, read: Callable[[Json, Inputs], Json] | None = None,
     ) -> None:  # fmt: skip
-        system.concurrency = asking.concurrency or system.concurrency
+        system.concurrency = self.threads = asking.concurrency or system.concurrency
+        self._watched = asking.concurrency is None and system.concurrency == 1 and system.threads_if_waiting > 1
+        self._wall = self._busy = 0.0  # of the calls that are watched
+        self._watches = 0
         system.retries = system.retries if asking.retries is None else asking.retries
         self.system, self.asking, self._problem, self._fatal, self._read = system, asking, problem, fatal, read
         # A system that knows no rate is held to it here, from whichever thread it is called.
@@ -93,8 +99,8 @@ class Asker:
                 each[place] = each[places[done - 1]] if failed else self._ask_one(batch[place], None)
             return [each[place] for place in range(len(batch))]
         # Most batches have nothing wrong with them and count no tokens: they are checked and kept as a whole.
-        counted = shares[0].tokens_in is not None or shares[0].tokens_out is not None
-        if not counted and not any(issubclass(kind, Failed) for kind in set(map(type, values))):
+        apart = shares[0] is not shares[-1]
+        if not apart and not any(issubclass(kind, Failed) for kind in set(map(type, values))):
             read = values if self._read is None else list(map(self._read, values, batch))
             if self._problem is None or not any(map(self._problem, read, batch)):
                 self.worked = True
@@ -140,7 +146,7 @@ class Asker:
         a value: the seconds of its request, or of the call; its share of the tokens."""
         process = os.getpid()
         with metered() as spent:
-            began = time.perf_counter()
+            began, busy = time.perf_counter(), _busy_seconds() if self._watched else 0.0
             try:
                 if self._pace is not None:
                     # Threads wait for their turn here; the lock makes their waits follow one another.
@@ -171,24 +177,53 @@ class Asker:
                 if isinstance(error, self._fatal):
                     raise
                 values = error
-            n = len(inputs)
-            took = (time.perf_counter() - began) / n if spent.seconds is None else spent.seconds
-        if spent.tokens_in is None and spent.tokens_out is None:
+            n, whole = len(inputs), time.perf_counter() - began
+            took = whole / n if spent.seconds is None else spent.seconds
+            if self._watched:
+                self._watch(whole, _busy_seconds() - busy)
+        if spent.tokens_in is None and spent.tokens_out is None and not spent.reasoning:
             return values, [Output(seconds=took)] * n
         halves = ([None if t is None else t // n + (i < t % n) for t in (spent.tokens_in, spent.tokens_out)]
                   for i in range(n))  # fmt: skip
-        return values, [Output(seconds=took, tokens_in=read, tokens_out=written) for read, written in halves]
+        thoughts = (spent.reasoning.get(i, "") for i in range(n))
+        return values, [
+            Output(seconds=took, tokens_in=read, tokens_out=written, reasoning=thought)
+            for (read, written), thought in zip(halves, thoughts, strict=True)
+        ]
+
+    def _watch(self, wall: float, busy: float) -> None:
+        """Allows several threads once calls are seen to wait for something rather than to compute."""
+        self._wall, self._busy = self._wall + wall, self._busy + busy
+        if self._wall < _WATCHED_SECONDS:
+            return
+        self._watches += 1
+        waits = self._busy < _BUSY_SHARE * self._wall
+        if waits:
+            self.threads = self.system.threads_if_waiting
+        self._watched = not waits and self._watches < _WATCHES
+        self._wall = self._busy = 0.0
 
     def _checked(self, value: Json | Failed, inputs: Inputs, took: Output) -> Output:
         """The value as a stored output; one that can't be read has an error that says so."""
+        rest = took.seconds, 1, took.tokens_in, took.tokens_out, took.reasoning
         if isinstance(value, Failed):
-            return Output(None, value.error, took.seconds, 1, took.tokens_in, took.tokens_out)
+            return Output(value.value, value.error, *rest)
         self.worked = True
         value = value if self._read is None else self._read(value, inputs)
         problem = None if self._problem is None else self._problem(value, inputs)
         quoted = repr(_shorten_text(" | ".join(inputs.values()))) if problem else ""
         error = f"{UNREADABLE}{problem} (input: {quoted})" if problem else None
-        return Output(None if problem else value, error, took.seconds, 1, took.tokens_in, took.tokens_out)
+        return Output(value, error, *rest)
+
+
+def _busy_seconds() -> float:
+    """How long this process has computed, and programs that it started and that have ended; and how long this thread
+    has waited for a processor, where the system counts that: on a busy machine, that is no waiting for others."""
+    times = os.times()
+    busy = time.process_time() + times.children_user + times.children_system
+    with suppress(OSError, ValueError, IndexError), open("/proc/thread-self/schedstat", "rb") as file:
+        busy += int(file.read().split()[1]) / 1e9
+    return busy
 
 
 def ask(
@@ -382,7 +417,8 @@ def check_canaries(
 
 def same_answer(one: Output, other: Output) -> bool:
     """Are these the same answer, apart from the last digits of its numbers?"""
-    return one.ok and other.ok and _same_value(one.value, msgspec.json.decode(msgspec.json.encode(other.value)))
+    both = one.answered and other.answered and one.ok == other.ok
+    return both and _same_value(one.value, msgspec.json.decode(msgspec.json.encode(other.value)))
 
 
 def _same_value(one: Json, other: Json) -> bool:

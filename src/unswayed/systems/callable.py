@@ -10,21 +10,29 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+import typing
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import is_dataclass
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from unswayed.base.chat import as_sent
-from unswayed.base.errors import SystemBroken, UsageError
+from unswayed.base.chat import as_sent, chat_of, is_chat
+from unswayed.base.errors import SystemBroken, UnswayedError, UsageError, option
 from unswayed.base.ids import content_id, file_hash
-from unswayed.base.own_code import is_installed_code
+from unswayed.base.own_code import error_place, is_installed_code
 from unswayed.base.recorder import Recorder, recorder_of
-from unswayed.base.values import Inputs, Json
+from unswayed.base.reply import answer_in, answer_key, as_data, without_thoughts
+from unswayed.base.values import CUT_OFF, REFUSED, Inputs, Json
+from unswayed.storage.suite import Suite
 from unswayed.systems.device import home
-from unswayed.systems.system import Failed, System, plain_each
+from unswayed.systems.http import note_reasoning, spend
+from unswayed.systems.signature import Form, call_form, is_async, is_thread_safe
+from unswayed.systems.system import Failed, System, plain_each, prices_of
 
 
 def declared_determinism(system: object) -> bool | None:
@@ -37,7 +45,10 @@ def declared_determinism(system: object) -> bool | None:
 
 
 class CallableSystem(System):
-    """Asks `function(list of input mappings)`.
+    """Asks `function(list of input mappings)`, or once for each item where its code says that it takes one.
+
+    `takes` is batch, texts, text, messages, inputs or names; by default, it follows from the function's annotations and
+    the names of its parameters (`signature.call_form`). An `async def` is awaited, several at once.
 
     Its identity is the hash of the function's module, of the files beside it that it imports or names, such as
     "model.joblib", and of what the arrays and models that it uses have learnt: an edited module, another file or a
@@ -47,15 +58,29 @@ class CallableSystem(System):
     """
 
     prompted = True
+    grows = True
 
     def __init__(
-        self, function: Callable[[list[Inputs]], Any], name: str | None = None, identity: str | None = None,
-        batch_size: int = 64, deterministic: bool | None = None,
+        self, function: Callable[..., Any], name: str | None = None, identity: str | None = None,
+        batch_size: int | None = None, deterministic: bool | None = None, takes: Form | None = None,
+        price_in: float | None = None, price_out: float | None = None,
     ) -> None:  # fmt: skip
         self.function = function
         self.deterministic = declared_determinism(function) if deterministic is None else deterministic
         self.name = name or qualified_name(function)
-        self.batch_size = batch_size
+        form, self._names = call_form(function)
+        if takes is not None and takes not in typing.get_args(Form):
+            raise UsageError(f"takes must be one of {', '.join(typing.get_args(Form))}, not {takes!r:.40}.")
+        self._form: Form = takes or form
+        self._async = is_async(function)
+        self.batch_size = batch_size or (1 if self._async and self._form not in ("batch", "texts") else 64)
+        self.grows = self.grows and batch_size is None
+        self.concurrency = _AT_ONCE if self._async else 1
+        self.threads_if_waiting = _AT_ONCE if not self._async and self.grows and is_thread_safe(function) else 1
+        self.prices = prices_of(price_in, price_out)
+        self._used: Counter[str] = Counter()
+        self._lock = Lock()
+        self._classes: Suite | None = None  # whose labels a language model may say in its own spelling
         named = identity if identity is not None else getattr(function, "unswayed_identity", None)
         # Taken once: calls may change what an instance holds, and that makes no new system.
         self._identity = f"{qualified_name(function)} {fingerprint(function)}" if named is None else str(named)
@@ -67,19 +92,155 @@ class CallableSystem(System):
     def recorder(self) -> Recorder | None:
         return self._recorder
 
+    def prepare(self, suite: Suite) -> None:
+        """Refuses a suite whose inputs the function can't be given, before it is called."""
+        if suite.manifest.task == "classify" and not self.part_compared:
+            self._classes = suite
+        example = next(suite.examples(), None)
+        if example is None or self.given_prompt or self._form in ("batch", "inputs"):
+            return
+        names, chat = set(example.inputs), is_chat(example.inputs)
+        parameters = " and ".join(map(repr, self._names))
+        if self._form == "names" and (absent := [name for name in self._names if name not in names]):
+            raise UsageError(
+                f"{self.name} has the parameters {parameters}, and the examples have no input {absent[0]!r}; their "
+                f"inputs are {', '.join(example.inputs)}. Name the parameters as the inputs are, or take a list of "
+                f"inputs, as in def answer(batch)."
+            )
+        if self._form in ("text", "texts") and chat:
+            raise UsageError(
+                f"{self.name} takes one text ({parameters}), and the examples are chats. Name its parameter messages, "
+                f"or take a list of inputs, as in def answer(batch)."
+            )
+        if self._form == "messages" and not chat and len(names) > 1:
+            raise UsageError(
+                f"{self.name} takes one chat, and the examples have the inputs {', '.join(example.inputs)}. Set "
+                f"{option('prompt')}, or take a list of inputs, as in def answer(batch)."
+            )
+        seen = set(self._names) & names
+        if self._form in ("text", "texts") and len(names) > 1 and not seen:
+            raise UsageError(
+                f"{self.name} takes one text ({parameters}), and the examples have the inputs "
+                f"{', '.join(example.inputs)}. Name its parameters as the inputs are, set {option('prompt')}, or take "
+                f"a list of inputs, as in def answer(batch)."
+            )
+        if self._form == "names" or len(names) > 1:
+            unseen = unseen_variation(suite, seen) if self._form in ("names", "text") else None
+            if unseen is not None:
+                raise UsageError(
+                    f"{self.name} does not see {unseen!r}, in which the suite's variants differ: its parameters are "
+                    f"{parameters}. Add {unseen!r} to them."
+                )
+
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
-        return plain_each(self.outputs(batch))
+        values = self.outputs(batch)
+        kinds = set(map(type, values))
+        if kinds == {str} and not any("think" in value for value in values):  # type: ignore[operator]
+            return plain_each(values)  # as most are
+        return plain_each([self._said(place, value) for place, value in enumerate(values)])
+
+    def used(self) -> dict[str, float]:
+        with self._lock:
+            used, self._used = self._used, Counter()
+        return {name: amount for name, amount in used.items() if amount}
 
     def outputs(self, batch: Sequence[Inputs]) -> Sequence[object]:
         """What the function returns, as it is."""
         if not batch:
             return []
         # Copies, as a function may well edit its inputs in place.
-        copies = [dict(as_sent(inputs)) for inputs in batch]
-        returned = self.function(copies)
+        if self._form in ("batch", "texts"):
+            texts: Any = [self._argument(inputs) for inputs in batch] if self._form == "texts" else None
+            returned = self._called(texts or [dict(as_sent(inputs)) for inputs in batch])
+            return self._listed(returned, len(batch))
+        found: list[object] = []
+        for inputs in batch:
+            try:
+                if self._form == "names":
+                    returned = self._called(**{name: as_sent(inputs)[name] for name in self._names})
+                else:
+                    returned = self._called(self._argument(inputs))
+                if inspect.iscoroutine(returned) or inspect.isasyncgen(returned):
+                    raise SystemBroken(f"{self.name} returned a coroutine.{_return_hint(returned)}")
+                found.append(returned)
+            except UnswayedError:
+                raise
+            except Exception as error:
+                if len(batch) == 1:
+                    raise
+                found.append(Failed(error_place(error)))  # asked again by itself; the others' answers are kept
+        return found
+
+    def _called(self, *given: Any, **named: Any) -> Any:
+        returned = self.function(*given, **named)
+        if self._async and inspect.isawaitable(returned):
+            from unswayed.systems.background import run_coroutine  # asyncio takes longer to import than most calls
+
+            return run_coroutine(returned)
+        return returned
+
+    def _argument(self, inputs: Inputs) -> Any:
+        """What a function that takes one item is given."""
+        if self._form == "inputs":
+            return dict(as_sent(inputs))
+        if self._form == "messages" and is_chat(inputs):
+            return chat_of(inputs)["messages"]
+        if self.given_prompt and "prompt" in inputs:
+            text = inputs["prompt"]
+        elif len(inputs) == 1:
+            text = next(iter(inputs.values()))
+        else:
+            text = inputs[next(name for name in self._names if name in inputs)]
+        return [{"role": "user", "content": text}] if self._form == "messages" else text
+
+    def _said(self, place: int, value: object) -> object:
+        """An output that may be a reply of a language model, as plain data: its thoughts and tokens are noted apart."""
+        if isinstance(value, str):
+            text, thoughts = without_thoughts(value)
+            if thoughts:
+                note_reasoning(place, thoughts)
+            return text
+        if isinstance(value, (int, float, list, tuple, Failed)) or value is None:
+            return value
+        data = as_data(value)
+        try:
+            answer = answer_in(data)
+        except ValueError:
+            answer = None
+        if answer is None:
+            return data if hasattr(value, "model_dump") or is_dataclass(value) else value
+        if answer.reasoning:
+            note_reasoning(place, answer.reasoning)
+        spend(**answer.tokens)
+        refused = bool(answer.refusal and not answer.text)
+        cost = 0.0 if self.prices is None else self.prices.cost(*map(answer.tokens.get, ("tokens_in", "tokens_out")))
+        took: dict[str, float] = {name.replace("_", " "): amount for name, amount in answer.tokens.items()}
+        took |= {"cost": cost, "cut off": answer.cut, "refusals": refused}
+        with self._lock:
+            for name, amount in took.items():
+                self._used[name] += amount  # type: ignore[assignment]
+        if refused:
+            return Failed(f"{REFUSED}: {answer.refusal!r:.200}", final=True)
+        if not answer.calls and (key := answer_key(answer.text or "")) in self._labels:
+            return self._labels[key]
+        if answer.cut:
+            return Failed(f"{CUT_OFF}: {answer.text or ''!r:.200}", final=True, value=answer.value)
+        return answer.value
+
+    @functools.cached_property
+    def _labels(self) -> dict[str, str]:
+        """The labels of a suite of labels, by what of them counts in a language model's words."""
+        if self._classes is None:
+            return {}
+        declared, task = self._classes.manifest.labels, self._classes.task
+        found = {task.label(example.gold) for example in (() if declared else self._classes.examples())}
+        return {answer_key(label): label for label in declared or found if label is not None}
+
+    def _listed(self, returned: Any, n: int) -> Sequence[object]:
+        """The outputs of a batch of n, from what the function returned for it."""
         if callable(convert := getattr(returned, "tolist", None)):
             returned = convert()
-        asked = f"{len(batch)} input{'s' * (len(batch) > 1)}"
+        asked = f"{n} input{'s' * (n > 1)}"
         # A DataFrame goes through its columns and not its rows.
         table = len(getattr(returned, "shape", ())) == 2 and hasattr(returned, "columns")
         if not isinstance(returned, Iterable) or isinstance(returned, (str, bytes, Mapping, Set)) or table:
@@ -89,16 +250,31 @@ class CallableSystem(System):
                 f"it must return a list with one output for each input.{hint}"
             )
         whole = returned if isinstance(returned, (list, tuple)) else None
-        outputs = list(islice(returned, len(batch) + 1)) if whole is None else whole
-        if len(outputs) != len(batch):
-            endless = whole is None and len(outputs) > len(batch)  # it may never end
+        outputs = list(islice(returned, n + 1)) if whole is None else whole
+        if len(outputs) != n:
+            endless = whole is None and len(outputs) > n  # it may never end
             raise SystemBroken(
-                f"{self.name} returned {f'more than {len(batch)}' if endless else len(outputs)} outputs for {asked}; "
+                f"{self.name} returned {f'more than {n}' if endless else len(outputs)} outputs for {asked}; "
                 f"it must return one output for each input, in order."
             )
         if outputs and inspect.iscoroutine(outputs[0]):
             raise SystemBroken(f"{self.name} returned coroutines.{max(map(_return_hint, outputs))}")
         return outputs
+
+
+_AT_ONCE = 8  # calls of a function that waits, or that is asynchronous
+
+
+def unseen_variation(suite: Suite, seen: Container[str]) -> str | None:
+    """An input that is not among those seen, and in which a variant differs from its example; None if there is none."""
+    for clean, variants in suite.groups():
+        if all(name in seen for name in clean.inputs):
+            return None
+        for variant in variants:
+            for name, text in clean.inputs.items():
+                if name not in seen and variant.inputs.get(name) != text:
+                    return name
+    return None
 
 
 def _return_hint(returned: object) -> str:
@@ -108,9 +284,12 @@ def _return_hint(returned: object) -> str:
     if inspect.iscoroutine(returned) or inspect.isasyncgen(returned):
         if inspect.iscoroutine(returned):
             returned.close()
-        return " An async function can't be called as it is. Wrap it: `return asyncio.run(answer_all(batch))`."
+        return " Make it an `async def`, which is awaited, or wrap it: `return asyncio.run(answer_all(batch))`."
     if isinstance(returned, (str, bytes, Mapping)):
-        return " It gets a list of inputs, such as [{'text': 'turn off the lights'}], and not one of them."
+        return (
+            " It gets a list of inputs, such as [{'text': 'turn off the lights'}], and not one of them. If it takes "
+            "one text, name its parameter text, annotate it as str, or set the option takes to text."
+        )
     return ""
 
 

@@ -21,9 +21,11 @@ from unswayed.base.secrets import masked_spec
 from unswayed.base.values import Inputs, Json
 from unswayed.systems import systems
 from unswayed.systems.callable import CallableSystem, fingerprint
+from unswayed.systems.clients import is_chat_client, model_of, require_model
 from unswayed.systems.device import chosen, using
 from unswayed.systems.model_folder import ModelFolder, trust_weights, trusted_hashes
 from unswayed.systems.process import ProcessSystem
+from unswayed.systems.runnable import RunnableSystem, is_runnable
 from unswayed.systems.sklearn import FittedModel
 from unswayed.systems.system import System
 
@@ -247,6 +249,13 @@ def _open_object(thing: object, name: str | None, options: Options) -> System:
             f"{shown} is a class. Make an object of it in its module, such as `model = {thing.__name__}()`, "
             f"and name that: {thing.__module__}:model."
         )
+    if is_chat_client(thing):
+        from unswayed.systems.prompted import ChatSystem
+
+        own = {"temperature": None} if model_of(thing) else {}  # it holds its own settings
+        return make_system(ChatSystem, "", {"url": thing, **own, **options, "model": require_model(thing, options)})
+    if is_runnable(thing):
+        return make_system(RunnableSystem, shown, {"runnable": thing, "name": name, **options})
     if isinstance(thing, MethodType) and thing.__name__ == "predict" and hasattr(thing.__self__, "get_params"):
         thing = thing.__self__  # of a model like scikit-learn's, which reads texts or columns
     if any(callable(getattr(thing, method, None)) for method in ("correct_batch", "correct")):
@@ -289,7 +298,9 @@ def make_system(cls: type[System], name: str, options: Options) -> System:
     shown = name or cls.__name__
     unknown = [name for name in options if name not in parameters]
     if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        known = ", ".join(p for p in parameters if p not in ("function", "command", "path", "url")) or "none"
+        known = (
+            ", ".join(p for p in parameters if p not in ("function", "command", "path", "url", "runnable")) or "none"
+        )
         if near := nearest(unknown[0], parameters):
             hint = f"Did you mean {near!r}?"
         elif unknown[0] in ("model", *_CHAT):

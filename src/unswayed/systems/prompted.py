@@ -5,87 +5,31 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any
 
 import msgspec
 
 from unswayed.base.chat import CHOICES, calls_of, chat_of, choices_in, is_chat
 from unswayed.base.errors import UsageError, option
 from unswayed.base.ids import content_id
-from unswayed.base.secrets import masked, masked_data, masked_url
-from unswayed.base.text import one_line
-from unswayed.base.values import CUT_OFF, REFUSED, Inputs, Json
+from unswayed.base.reply import ChatAnswer, answer_key
+from unswayed.base.secrets import masked_data, masked_url
+from unswayed.base.values import CUT_OFF, REFUSED, UNREADABLE, Inputs, Json
 from unswayed.storage.suite import Suite
-from unswayed.systems.http.client import Client, HttpSettings, HttpSystem, Malformed, Unanswered
-from unswayed.systems.http.connection import checked_url, key_for
-from unswayed.systems.system import Failed, Prices, System, SystemAround, plain, prices_of
+from unswayed.systems.callable import unseen_variation
+from unswayed.systems.clients import passed_client
+from unswayed.systems.http import note_reasoning
+from unswayed.systems.http.chat import ChatClient, ChatEndpoint
+from unswayed.systems.http.client import HttpSettings, HttpSystem, Unanswered
+from unswayed.systems.http.connection import checked_url
+from unswayed.systems.system import Failed, System, SystemAround, plain, prices_of
 from unswayed.systems.template import PROMPTS, Template, prompt_of, texts_of
 
-_AROUND = " \t\r\n.,;:!?\"'`*()[]。，！？“”‘’「」"  # what models put around a label
 _YES = (("yes", "no"), ("true", "false"), ("1", "0"))
 _NLI = {"premise", "hypothesis"}
 _LABEL_TOKENS = 16
 _TEXT_TOKENS = 1024
-_CHAT_PATH = "/chat/completions"
-_MAX_MODELS = 20  # whose names are told apart
-_MODEL_NAME_CHARS = 80
-
-
-class ChatAnswer(NamedTuple):
-    """What the model said; None where it would not. `cut` says that it had more to say than it was given tokens for."""
-
-    text: str | None
-    cut: bool = False
-    calls: list[Json] | None = None  # as OpenAI has `tool_calls`
-    refusal: str = ""
-
-
-class ChatClient(Client):
-    """Asks one model of a server that chats as OpenAI's does.
-
-    `more` are further fields of each request; one that is None leaves out what would be sent.
-    """
-
-    def __init__(
-        self, url: str, model: str, key_env: str | None = None, prices: Prices | None = None,
-        more: dict[str, Json] | None = None, settings: HttpSettings | None = None, retries: int = 6,
-        insecure: bool = False,
-    ) -> None:  # fmt: skip
-        if not model:
-            raise UsageError("A model's name is needed, as the server knows it.")
-        parts = checked_url(url)
-        if not parts.path.endswith(_CHAT_PATH):
-            parts = parts._replace(path=parts.path.rstrip("/") + _CHAT_PATH)
-        key = key_for(parts, key_env, default=True, insecure=insecure)
-        super().__init__(parts.geturl(), key, settings, retries)
-        self.model, self._prices, self._more = model, prices, more or {}
-        self._models: set[str] = set()  # that the server says it used
-
-    def ask(self, messages: list[Json], **parameters: Json) -> ChatAnswer:
-        """The answer to a chat. Raises `Unanswered` where none is to be had."""
-        body = {"model": self.model, "messages": messages, "stream": False, **parameters, **self._more}
-        return self.post({k: v for k, v in body.items() if v is not None}, self._read_answer)
-
-    def _read_answer(self, value: Json) -> ChatAnswer:
-        try:
-            choice = value["choices"][0]
-            message = choice["message"]
-            text, calls = message.get("content"), message.get("tool_calls")
-        except (KeyError, IndexError, TypeError, AttributeError):
-            raise Malformed("the answer is not one to a chat") from None
-        if not isinstance(text, str | None):
-            raise Malformed("the answer is not a text")
-        self.use_tokens(value.get("usage"), self._prices)
-        if isinstance(value.get("model"), str) and value["model"]:
-            name = one_line(masked(value["model"][:_MODEL_NAME_CHARS]))
-            if name in self._models or len(self._models) < _MAX_MODELS:
-                self._models.add(name)
-                self.use(**{f"answers of {name}": 1})
-        why, refusal = choice.get("finish_reason"), message.get("refusal")
-        refusal = refusal if isinstance(refusal, str) else ""
-        if why == "content_filter":  # what it let through is not the answer
-            text, refusal = None, refusal or "its content filter"
-        return ChatAnswer(text, why == "length", calls if isinstance(calls, list) and calls else None, refusal)
+_THOUGHT_TOKENS = 8192  # more, for a model that thinks before it answers
 
 
 def json_in(text: str) -> Json:
@@ -109,30 +53,40 @@ class ChatSystem(HttpSystem):
     batch_size = 1
     concurrency = 8
     deterministic = False  # servers batch requests, so that even at temperature 0 an answer may differ
-    _client: ChatClient
+    _client: ChatEndpoint
     _calls = False  # are outputs tool calls?
+    _thinks = False  # does the model think before it answers?
+    _own_settings: Json = None  # of a client that holds some; then only those that were chosen here are sent
     _bare: Template | None = None  # stands for a prompt where none was given: the only text as it is
 
     def __init__(
-        self, url: str, model: str, prompt: str | None = None, answers: Mapping[str, Json] | str | None = None,
+        self, url: Any, model: str, prompt: str | None = None, answers: Mapping[str, Json] | str | None = None,
         system_message: str | None = None, key_env: str | None = None, price_in: float | None = None,
         price_out: float | None = None, temperature: float | None = 0.0, max_tokens: int | None = None,
-        body: dict[str, Json] | None = None, json: bool = False, identity: str | None = None,
-        insecure: bool = False, seed: int | None = None, **waits: float,
+        reasoning_effort: str | None = None, body: dict[str, Json] | None = None, json: bool = False,
+        identity: str | None = None, insecure: bool = False, seed: int | None = None, **waits: float,
     ) -> None:  # fmt: skip
+        """`url` may also be a client that was made elsewhere, such as `openai.OpenAI()`."""
         settings = HttpSettings(**waits)  # type: ignore[arg-type]
         self.prices = prices_of(price_in, price_out)
-        body = body if seed is None else {"seed": seed, **(body or {})}
-        self._client = ChatClient(url, model, key_env, self.prices, body, settings, insecure=insecure)
+        more = {"seed": seed, "reasoning_effort": reasoning_effort}
+        body = {**{name: value for name, value in more.items() if value is not None}, **(body or {})} or body
+        if isinstance(url, str):
+            client = ChatClient(url, model, key_env, self.prices, body, settings, insecure=insecure)
+            self._client, address = client, checked_url(url)._replace(query="").geturl()
+            query = masked_url(client.url).partition("?")[2]
+        else:
+            passed = passed_client(url, model, self.prices, body, settings)
+            self._client, self.concurrency, address, query = passed.endpoint, passed.threads, passed.address, ""
+            self._own_settings = passed.decides
         self._body = masked_data(body or {})
-        self.name = f"{checked_url(url)._replace(query='').geturl()}#{model}"
+        self.name = f"{address}#{model}"
         self._template = None if prompt is None else Template.read(prompt, PROMPTS)
         self._system, self._temperature, self._max_tokens = system_message, temperature, max_tokens
         self._json = json
         self._answers = None if answers is None else _answers_by_key(parsed_answers(answers))
-        query = masked_url(self._client.url).partition("?")[2]
         decides = [system_message, temperature, max_tokens, masked_data(body), json, self._answers, query]
-        self._settings = content_id(decides)
+        self._settings = content_id(decides if self._own_settings is None else [*decides, self._own_settings])
         self._named_identity = identity
 
     @property
@@ -171,14 +125,9 @@ class ChatSystem(HttpSystem):
             )
         if self._template is not None:
             self._template.require(example.inputs)
-            unused = [name for name in example.inputs if not self._template.has(name)]
-            for clean, variants in suite.groups() if unused else ():
-                for variant in variants:  # where variants differ in a text that is left out, all are asked the same
-                    name = next((n for n in unused if variant.inputs.get(n) != clean.inputs.get(n)), None)
-                    if name is not None:
-                        raise UsageError(
-                            f"The prompt has no {{{name}}}, in which the suite's variants differ. Put it in."
-                        )
+            seen = [name for name in example.inputs if self._template.has(name)]
+            if unseen := unseen_variation(suite, seen):  # where variants differ, all would be asked the same
+                raise UsageError(f"The prompt has no {{{unseen}}}, in which the suite's variants differ. Put it in.")
         else:
             self._bare = Template(f"{{{next(iter(example.inputs))}}}")
         labels_wanted = suite.manifest.task == "classify" and not self.part_compared
@@ -189,45 +138,71 @@ class ChatSystem(HttpSystem):
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         self._client.retries = self.retries
-        return [self._answer_one(inputs) for inputs in batch]
+        found: list[Json | Failed] = []
+        for at, inputs in enumerate(batch):
+            output, reasoning = self._answer_one(inputs)
+            if reasoning:
+                note_reasoning(at, reasoning)
+            found.append(output)
+        return found
 
     def settings(self) -> dict[str, Json]:
+        """What is sent, in the form that the server takes."""
         sent = {"model": self._client.model, "temperature": self._temperature, "max_tokens": self._token_limit()}
-        return {**sent, "seed": None, **self._body}
+        sent = self._client.sent({"seed": None, **sent, **self._body})
+        told: dict[str, Json] = {"temperature": None, **{k: v for k, v in sent.items() if k != "stream_options"}}
+        return {**told, "refused": self._client.adaptations()} if self._client.adapted else told
 
-    def _answer_one(self, inputs: Inputs) -> Json | Failed:
-        settings = {"temperature": self._temperature, "max_tokens": self._token_limit()}
+    def _answer_one(self, inputs: Inputs) -> tuple[Json | Failed, str]:
+        """The output, and what the model thought before."""
         system = [{"role": "system", "content": self._system}] if self._system else []
+        functions, tools = [], list[Json]()
         try:
             if not is_chat(inputs):
                 template = self._template or self._bare
                 if template is None and len(inputs) != 1:
                     raise UsageError(f"a prompt is needed that has {_braced_names(inputs)} in it")
                 prompt = prompt_of(template, inputs) if template else next(iter(inputs.values()))
-                return self._read(self._client.ask([*system, {"role": "user", "content": prompt}], **settings))
-            chat = chat_of(inputs)
-            functions = [tool.get("function", tool) for tool in chat.get("tools", ())]
-            tools: list[Json] = []
+                messages = [*system, {"role": "user", "content": prompt}]
+            else:
+                chat = chat_of(inputs)
+                messages = [*system, *chat["messages"]]
+                functions = [tool.get("function", tool) for tool in chat.get("tools", ())]
             for function in functions:  # as OpenAI's API takes them: a name without dots, JSON Schema's names of types
                 schema = {"parameters": _json_schema(function["parameters"])} if "parameters" in function else {}
                 sent = {**function, "name": sent_name(function["name"]), **schema}
                 tools.append({"type": "function", "function": sent})
-            answer = self._client.ask([*system, *chat["messages"]], tools=tools or None, **settings)
+            answer = self._ask(messages, tools)
         except (UsageError, Unanswered) as problem:
-            return Failed(str(problem), final=True)
+            return Failed(str(problem), final=True), ""
         calls = calls_of({"tool_calls": answer.calls}) if answer.calls else None
         if calls is not None:  # as outputs have them, with the names that the definitions have
             names = {sent_name(function["name"]): str(function["name"]) for function in functions}
             named = [{"name": names.get(call.name, call.name), "arguments": call.arguments} for call in calls]
             answer = answer._replace(calls=named)
-        return self._read(answer)
+        return self._read(answer), answer.reasoning
+
+    def _ask(self, messages: list[Json], tools: list[Json]) -> ChatAnswer:
+        """The answer to a chat; of a model that turns out to think first, with room for its thoughts."""
+        limit = self._token_limit()
+        settings = {"temperature": self._temperature, "tools": tools or None}
+        if self._own_settings is not None:
+            return self._client.ask(messages, max_tokens=self._max_tokens, **settings)
+        answer = self._client.ask(messages, max_tokens=limit, **settings)
+        silent = answer.cut and not answer.text and not answer.calls
+        if silent and self._max_tokens is None and (answer.reasoning or "max_tokens" in self._client.adapted):
+            self._thinks = True
+            if self._token_limit() > limit:
+                return self._client.ask(messages, max_tokens=self._token_limit(), **settings)
+        return answer
 
     def _token_limit(self) -> int:
         if self._max_tokens is not None:
             return self._max_tokens
+        room = _THOUGHT_TOKENS if self._thinks or "max_tokens" in self._client.adapted else 0
         if self._answers is None:
-            return _TEXT_TOKENS
-        return 1 if all(a in ("yes", "no") or len(a) == 1 for a in self._answers) else _LABEL_TOKENS
+            return room + _TEXT_TOKENS
+        return room + (1 if all(a in ("yes", "no") or len(a) == 1 for a in self._answers) else _LABEL_TOKENS)
 
     def _read(self, answer: ChatAnswer) -> Json | Failed:
         if answer.calls and (self._calls or not answer.text):
@@ -235,23 +210,26 @@ class ChatSystem(HttpSystem):
         if answer.refusal and not answer.text:
             self._client.use(refusals=1)
             return Failed(f"{REFUSED}: {_quote_text(answer.refusal)}", final=True)
-        if answer.cut and (not answer.text or self._answers is None):
+        text = "" if answer.text is None else answer.text.strip()
+        if answer.cut and (not text or self._answers is None):
             self._client.use(cut=1)
-            return Failed(f"{CUT_OFF} after {self._token_limit()} tokens: {_quote_text(answer.text or '')}", final=True)
+            return Failed(f"{CUT_OFF} after {self._token_limit()} tokens: {_quote_text(text)}", final=True, value=text)
         if answer.text is None:
             return Failed("the model gave no answer, only a refusal or a call", final=True)
         if self._answers is not None:
-            key = answer_key(answer.text)
+            key = answer_key(text)
             if key in self._answers:
                 return self._answers[key]
             known = ", ".join(list(self._answers)[:10]) + (", …" if len(self._answers) > 10 else "")
-            return Failed(f"the answer {_quote_text(answer.text)} is none of: {known}", final=True)
+            problem = f"the answer {_quote_text(text)} is none of: {known}"
+            return Failed(UNREADABLE + problem, final=True, value=text)
         if not self._json:
-            return plain(answer.text.strip())
+            return plain(text)
         try:
-            return plain(json_in(answer.text))
+            return plain(json_in(text))
         except ValueError as error:
-            return Failed(f"the answer {_quote_text(answer.text)} is not JSON: {error}", final=True)
+            problem = f"the answer {_quote_text(text)} is not JSON: {error}"
+            return Failed(UNREADABLE + problem, final=True, value=text)
 
 
 _JSON_TYPES = {"dict": "object", "float": "number", "tuple": "array", "any": "string"}  # of BFCL's own types
@@ -289,11 +267,6 @@ def _answers_by_key(answers: Mapping[str, Json]) -> dict[str, Json]:
     return found
 
 
-def answer_key(said: str) -> str:
-    """What of an answer tells it from others: not the marks around it, nor its capitals."""
-    return said.strip(_AROUND).casefold()
-
-
 def expected_answers(labels: list[str], prompt: str) -> dict[str, Json]:
     """What a model is expected to say where nobody said so: the labels, or yes and no if the prompt speaks of them."""
     if len(labels) == 2 and {"yes", "no"} <= set(re.findall(r"\w+", prompt.lower())):
@@ -317,7 +290,7 @@ class PromptedSystem(SystemAround):
 
     def __init__(self, system: System, prompt: str) -> None:
         super().__init__(system)
-        self._template = Template.read(prompt)
+        self._template, system.given_prompt = Template.read(prompt), True
 
     @property
     def identity(self) -> str:

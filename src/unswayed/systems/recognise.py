@@ -218,11 +218,11 @@ class RecogniserServer(HttpSystem, Recogniser):
 
     def __init__(self, url: str, language: str = "en", **waits: float) -> None:
         super().__init__(language)
-        self._client = Client(url, settings=HttpSettings(**waits))  # type: ignore[arg-type]
-        self.name = self._client.shown
+        self._client = client = Client(url, settings=HttpSettings(**waits))  # type: ignore[arg-type]
+        self.name, self._address = client.shown, masked_url(client.url)
 
     def decides(self) -> Json:
-        return masked_url(self._client.url)
+        return self._address
 
     def hear(self, path: Path) -> str:
         audio = b64encode(path.read_bytes()).decode()

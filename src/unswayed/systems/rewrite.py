@@ -13,9 +13,9 @@ from unswayed.base.ids import content_id, file_hash
 from unswayed.base.secrets import masked_data
 from unswayed.base.values import Failed, Inputs, Json
 from unswayed.systems.device import beside
+from unswayed.systems.http.chat import ChatClient
 from unswayed.systems.http.client import HttpSettings, Refused, Unanswered
 from unswayed.systems.model_folder import ModelFolder
-from unswayed.systems.prompted import ChatClient
 from unswayed.systems.system import System, SystemAround
 from unswayed.systems.template import Template
 

@@ -56,6 +56,9 @@ class System:
     name: str = ""
     batch_size: int = 64
     concurrency: int = 1  # batches that may be asked for at once, from threads
+    threads_if_waiting: int = 1  # and how many, once it is seen that calls wait for others and do not compute
+    grows: bool = False  # do batches begin small, and grow as long as a call takes little time?
+    given_prompt: bool = False  # does each request come with a filled prompt, as the input of that name?
     retries: int = 2  # how often an item that failed, not finally, is asked again
     deterministic: bool | None = None  # False where the same input may have another answer; None if that is not known
     prompted: bool = False  # has it no prompt of its own, so that a filled one can be an input?
@@ -149,6 +152,7 @@ class SystemAround(System):
     def __init__(self, system: System) -> None:
         self.system, self.name = system, system.name
         self.batch_size, self.concurrency, self.retries = system.batch_size, system.concurrency, system.retries
+        self.grows, self.threads_if_waiting = system.grows, system.threads_if_waiting
         self.deterministic, self.prices = system.deterministic, system.prices
         self.known_whole = system.known_whole
 

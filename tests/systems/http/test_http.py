@@ -71,7 +71,7 @@ def test_a_model_is_asked_with_the_prompt(scripted: Make, opened: Make, tmp_path
     outputs = system.predict([PAIR] * 4)
     assert outputs[:2] == ["entailed", "not_entailed"]
     assert [output.error for output in outputs[2:]] == [
-        "the answer 'maybe' is none of: yes, no",
+        "can't be read: the answer 'maybe' is none of: yes, no",
         "the model gave no answer, only a refusal or a call",
     ]
     assert all(output.final for output in outputs[2:])
@@ -108,7 +108,7 @@ def test_streaming_is_off_and_texts_are_free_without_answers(scripted: Make, ope
         ([True, False], "nli.txt", "yes", "true", 1),
         ([0, 1], "nli.txt", "no", "0", 1),
         (["entailed", "not_entailed"], "own.txt", "Not_entailed.", "not_entailed", 16),
-        (["entailed", "not_entailed"], "own.txt", "yes", None, 16),
+        (["entailed", "not_entailed"], "own.txt", "yes", "yes", 16),
         (["a", "b", "c"], "nli.txt", "B", "b", 1),
         (["neutral", "entailment", "contradiction"], "nli.txt", "Neutral", "neutral", 16),
     ],
@@ -307,7 +307,8 @@ def test_answers_may_be_json(scripted: Make, opened: Make, suite: Make, tmp_path
     system = opened(server.url, model="m", json=True)
     outputs = system.predict([{"text": "play it"}] * 3)
     assert outputs[0] == said
-    assert outputs[1].error.startswith("the answer 'play' is not JSON")
+    assert outputs[1].error.startswith("can't be read: the answer 'play' is not JSON")
+    assert outputs[1].value == "play"
     assert outputs[2].final
     server.replies = [scripted.chat('{"label": "b"}')]
     run = run_system(

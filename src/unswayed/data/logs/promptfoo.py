@@ -10,10 +10,10 @@ import msgspec
 
 from unswayed.base.errors import DataError
 from unswayed.base.ids import decode
+from unswayed.base.reply import answer_key
 from unswayed.base.values import Json
 from unswayed.data.logs import MOST_LOG_BYTES, LoggedAnswer, LogReader, first_record
 from unswayed.storage.untrusted_files import open_regular, read_bounded
-from unswayed.systems.prompted import answer_key
 from unswayed.systems.system import Failed, plain
 
 

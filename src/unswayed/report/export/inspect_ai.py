@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from unswayed.base.errors import UsageError, option
+from unswayed.base.reply import answer_key
 from unswayed.base.values import Json
 from unswayed.report.export import copy_code, write_lines
 from unswayed.report.export._prompted import Prompted, PromptExporter
 from unswayed.storage.suite import Suite
-from unswayed.systems.prompted import answer_key
 
 
 class InspectAi(PromptExporter):

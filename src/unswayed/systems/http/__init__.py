@@ -122,6 +122,7 @@ class Spent(msgspec.Struct):
     seconds: float | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
+    reasoning: dict[int, str] = {}  # what a model thought before an answer, by its place in the batch
 
 
 _here = local()  # its `spent` is what is noted in this thread, if anything is
@@ -148,3 +149,10 @@ def spend(seconds: float | None = None, tokens_in: float | None = None, tokens_o
         spent.tokens_in = (spent.tokens_in or 0) + int(tokens_in)
     if tokens_out is not None:
         spent.tokens_out = (spent.tokens_out or 0) + int(tokens_out)
+
+
+def note_reasoning(place: int, text: str) -> None:
+    """Notes what a model thought before the answer at this place of the batch, if anything is noted in this thread."""
+    spent: Spent | None = getattr(_here, "spent", None)
+    if spent is not None:
+        spent.reasoning[place] = text

@@ -7,11 +7,8 @@ import ssl
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from email.message import Message
-from email.utils import parsedate_to_datetime
-from http.client import HTTPException, IncompleteRead, RemoteDisconnected
 from threading import Condition, Event, Lock
 from typing import TypeVar
 
@@ -21,11 +18,12 @@ from unswayed.base.chat import as_sent
 from unswayed.base.errors import SystemBroken, UsageError
 from unswayed.base.ids import content_id
 from unswayed.base.registry import VERSION
+from unswayed.base.reply import tokens_in_usage
 from unswayed.base.secrets import masked_url
 from unswayed.base.seeds import Stream
 from unswayed.base.values import REFUSED, Inputs, Json
 from unswayed.systems.http import Pace, spend
-from unswayed.systems.http.connection import Connection, Limits, Reply, Unreachable, checked_url, key_for
+from unswayed.systems.http.connection import Connection, CutShort, Limits, Reply, Unreachable, checked_url, key_for
 from unswayed.systems.system import Failed, Prices, System, plain, prices_of
 
 T = TypeVar("T")
@@ -34,6 +32,7 @@ _FALSE_STARTS = 5  # failures to connect before any answer at all: the address i
 _PASSING = {408, 409, 425, 429}  # of the request's own faults, those that another try may mend
 _BUSY = {429, 503, 529}  # the server takes no more for now
 _BROKEN = {401, 404, 405, 407}  # and those that every other request will have too
+_NO_KEY = (b"API key not valid", b"API_KEY_INVALID", b"insufficient_quota")  # the same, under other numbers
 
 
 class Unanswered(Exception):
@@ -45,14 +44,18 @@ class Unanswered(Exception):
 
 
 class Refused(Unanswered):
-    """The server will not answer this very request."""
+    """The server will not answer this very request; `content` is what it sent instead."""
+
+    def __init__(self, reason: str, content: bytes = b"") -> None:
+        super().__init__(reason)
+        self.content = content
 
 
 class Malformed(Exception):
     """What came is not the answer that was agreed on; raised by those who read it."""
 
 
-class _TryAgain(Exception):
+class TryAgain(Exception):
     """This try failed, another may not. `wait` is how many seconds the server wants to be left alone."""
 
     def __init__(self, reason: str, wait: float = 0.0, reached: bool = True) -> None:
@@ -85,35 +88,31 @@ class HttpSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError("backoff and longest_wait must be 0 or more.")
 
 
-class Client:
-    """Posts to one URL from many threads.
+class Endpoint:
+    """Something that requests are sent to from many threads: paced, tried again and counted. Extend with `_send`.
 
-    A connection is opened for each request that is under way at the same time, and kept for the next. All threads
-    share one pace, which slows down where the server refuses requests because there are too many.
+    All threads share one pace, which slows down where requests are refused because there are too many.
     """
 
-    def __init__(
-        self, url: str, key: str | None = None, settings: HttpSettings | None = None, retries: int = 6
-    ) -> None:
-        self.url = checked_url(url)
-        self.shown = self.url._replace(query="").geturl()
+    shown: str  # for people
+
+    def __init__(self, settings: HttpSettings | None = None, retries: int = 6) -> None:
         self.retries = retries
-        self._settings = s = settings or HttpSettings()
-        self._limits = Limits(s.connect_timeout, s.timeout or s.read_timeout, s.timeout or s.total_timeout, s.largest)
-        self._key = key
-        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        self._headers["User-Agent"] = f"unswayed/{VERSION}"
-        if key is not None:
-            self._headers["Authorization"] = f"Bearer {key}"
+        self._settings = settings or HttpSettings()
         self._lock = Lock()
-        self._free: list[Connection] = []
-        self._busy: set[Connection] = set()
         self._closed = Event()
-        self.pace, self._turn = Pace(s.rate), Condition()
-        weakref.finalize(self, _close_all, self._free)  # also where nobody called close()
+        self.pace, self._turn = Pace(self._settings.rate), Condition()
         self._used: Counter[str] = Counter()
         self._answered = False
         self._unreachable = 0
+
+    def _send(self, content: bytes) -> Reply:
+        """The reply to one request. Raises TryAgain where there is none and another try may have one."""
+        raise NotImplementedError
+
+    def _data_in(self, reply: Reply) -> Json:
+        """What an answer holds. Raises DecodeError or ValueError where that can't be read."""
+        return msgspec.json.decode(reply.content)
 
     def post(self, body: Json, read: Callable[[Json], T]) -> T:
         """What `read` makes of the answer; where it raises Malformed, the request is made again."""
@@ -127,31 +126,31 @@ class Client:
                 reply = self._exchange(content)
                 if 200 <= (status := reply.status) < 300:
                     try:
-                        return read(msgspec.json.decode(reply.content))
+                        return read(self._data_in(reply))
                     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                        raise _TryAgain(f"the answer is not JSON: {_quote_content(reply.content)}") from None
+                        raise TryAgain(f"the answer is not JSON: {_quote_content(reply.content)}") from None
                     except Malformed as problem:
-                        raise _TryAgain(f"{problem}: {_quote_content(reply.content)}") from None
+                        raise TryAgain(f"{problem}: {_quote_content(reply.content)}") from None
                 told = f"the server answered {status}: {_quote_content(reply.content)}"
                 if 300 <= status < 400:
-                    location = str(reply.headers.get("Location") or "").partition("?")[0]
-                    to = self._without_key(location.encode(errors="replace")).decode()[:200]
+                    location = reply.headers.get("location", "").partition("?")[0]
+                    to = location[:200]
                     raise SystemBroken(
                         f"{self.shown} redirects to {to!r}. Redirects are not followed, since they might take the key "
                         f"and the data elsewhere; name that address yourself if it is the right one."
                     )
-                if status in _BROKEN or b"insufficient_quota" in reply.content:
+                if status in _BROKEN or any(mark in reply.content for mark in _NO_KEY):
                     hint = " Is the key right, and in the environment?" if status == 401 else ""
                     raise SystemBroken(f"{self.shown}: {told}.{hint}")
                 if status == 429 or status >= 500:
                     self.use(**{"429" if status == 429 else "5xx": 1})
                 if status in _PASSING or status >= 500:
-                    raise _TryAgain(told, retry_after(reply.headers))
+                    raise TryAgain(told, retry_after(reply.headers))
                 if b"content_filter" in reply.content or b"content_policy" in reply.content:
                     self.use(refusals=1)
                     told = f"{REFUSED}: {told}"
-                raise Refused(told)
-            except _TryAgain as trouble:
+                raise Refused(told, reply.content)
+            except TryAgain as trouble:
                 if self._closed.is_set():
                     raise self._was_closed() from None
                 if attempt > self.retries:
@@ -173,11 +172,8 @@ class Client:
             for name, amount in amounts.items():
                 self._used[_NAMES.get(name, name)] += amount  # type: ignore[assignment]
 
-    def use_tokens(self, usage: Json, prices: Prices | None) -> None:
-        """Counts the tokens that a server says it used, of those that it gave and that are such, and their cost."""
-        usage = usage if isinstance(usage, dict) else {}
-        given = {"tokens_in": usage.get("prompt_tokens"), "tokens_out": usage.get("completion_tokens")}
-        found = {k: v for k, v in given.items() if isinstance(v, int) and not isinstance(v, bool) and v >= 0}
+    def use_tokens(self, found: Mapping[str, int], prices: Prices | None) -> None:
+        """Counts the tokens that a server says it used, and their cost."""
         spend(**found)
         self.use(**found)
         if prices is not None and found:
@@ -190,14 +186,10 @@ class Client:
         return dict(used)
 
     def close(self) -> None:
-        """Ends requests that are under way, and waits between them, at once."""
+        """Ends waits between requests at once."""
         self._closed.set()
         with self._turn:
             self._turn.notify_all()
-        with self._lock:
-            for connection in self._busy:
-                connection.interrupt()
-            _close_all(self._free)
 
     def _exchange(self, content: bytes) -> Reply:
         """The reply to one request, which waits until the server's limits let it be sent."""
@@ -208,17 +200,67 @@ class Client:
                 raise self._was_closed()
             sent_at = self.pace.send(now)
         reply: Reply | None = None
-        connection: Connection | None = None
-        began = time.monotonic()
         try:
             self.use(requests=1, retries=0)
+            reply = self._send(content)
+            self._answered = True
+        finally:
+            with self._turn:
+                now = time.monotonic()
+                if reply is not None and reply.status in _BUSY:
+                    wait = min(retry_after(reply.headers), self._settings.longest_wait)
+                    self.pace.refuse(sent_at, now, wait)
+                else:
+                    self.pace.accept()
+                self._turn.notify()
+        spend(seconds=now - sent_at)
+        return reply
+
+    def _was_closed(self) -> UsageError:
+        return UsageError(f"{self.shown} was closed; open it again to use it.")
+
+
+class Client(Endpoint):
+    """Posts to one URL. A connection is opened for each request that is under way at the same time, and kept for the
+    next."""
+
+    def __init__(
+        self, url: str, key: str | None = None, settings: HttpSettings | None = None, retries: int = 6,
+        key_header: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(settings, retries)
+        self.url = checked_url(url)
+        self.shown = self.url._replace(query="").geturl()
+        s = self._settings
+        self._limits = Limits(s.connect_timeout, s.timeout or s.read_timeout, s.timeout or s.total_timeout, s.largest)
+        # A server may well say the key back, in an error or an answer; the second form is JSON's.
+        self._key_forms = [] if key is None else [form.encode() for form in {key, key.replace("/", "\\/")}]
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        self._headers["User-Agent"] = f"unswayed/{VERSION}"
+        if key is not None:
+            own = key_header not in (None, "Authorization")
+            self._headers[key_header if own and key_header else "Authorization"] = key if own else f"Bearer {key}"
+        self._free: list[Connection] = []
+        self._busy: set[Connection] = set()
+        weakref.finalize(self, _close_all, self._free)  # also where nobody called close()
+
+    def close(self) -> None:
+        """Ends requests that are under way, and waits between them, at once."""
+        super().close()
+        with self._lock:
+            for connection in self._busy:
+                connection.interrupt()
+            _close_all(self._free)
+
+    def _send(self, content: bytes) -> Reply:
+        connection: Connection | None = None
+        try:
             with self._lock:
                 if self._closed.is_set():
                     raise self._was_closed()
-                connection = self._free.pop() if self._free else Connection(self.url, self._limits)
+                connection = self._free.pop() if self._free else Connection(self.url, self._limits, self._headers)
                 self._busy.add(connection)
-            reply = connection.exchange(content, self._headers)
-            self._answered = True
+            reply = connection.exchange(content)
         except Unreachable as error:
             self._unreachable += 1
             lasting = isinstance(error.__cause__, ssl.SSLCertVerificationError)
@@ -226,16 +268,15 @@ class Client:
                 raise SystemBroken(
                     f"{self.shown} can't be reached: {error}. Is the address right, and the server up?"
                 ) from error
-            raise _TryAgain(f"the server can't be reached: {error}", reached=False) from error
+            raise TryAgain(f"the server can't be reached: {error}", reached=False) from error
         except TimeoutError:
             self.use(timeouts=1)
-            raise _TryAgain("no answer in time") from None
-        except RemoteDisconnected as error:
-            raise _TryAgain("the server hung up without an answer") from error
-        except IncompleteRead as error:
-            raise _TryAgain("the answer was cut off before its end") from error
-        except (OSError, HTTPException, ValueError) as error:  # the last for a chunk of less than no bytes
-            raise _TryAgain(f"the connection broke: {error or type(error).__name__}") from error
+            raise TryAgain("no answer in time") from None
+        except CutShort as error:
+            told = "the answer was cut off before its end" if error.began else "the server hung up without an answer"
+            raise TryAgain(told) from error
+        except (OSError, ValueError) as error:
+            raise TryAgain(f"the connection broke: {error or type(error).__name__}") from error
         finally:
             if connection is not None:
                 with self._lock:
@@ -244,24 +285,14 @@ class Client:
                         self._free.append(connection)
                 if self._closed.is_set():
                     connection.close()
-            with self._turn:
-                if reply is not None and reply.status in _BUSY:
-                    wait = min(retry_after(reply.headers), self._settings.longest_wait)
-                    self.pace.refuse(sent_at, time.monotonic(), wait)
-                else:
-                    self.pace.accept()
-                self._turn.notify()
-        spend(seconds=time.monotonic() - began)
+        if self._key_forms and "location" in reply.headers:
+            shown = self._without_key(reply.headers["location"].encode(errors="replace")).decode()
+            reply = reply._replace(headers={**reply.headers, "location": shown})
         return reply._replace(content=self._without_key(reply.content))
 
-    def _was_closed(self) -> UsageError:
-        return UsageError(f"{self.shown} was closed; open it again to use it.")
-
     def _without_key(self, content: bytes) -> bytes:
-        """A server may well say the key back, in an error or an answer."""
-        if self._key is not None:
-            for form in (self._key, self._key.replace("/", "\\/")):  # the second is JSON's, too
-                content = content.replace(form.encode(), b"***")
+        for form in self._key_forms:
+            content = content.replace(form, b"***")
         return content
 
 
@@ -270,16 +301,20 @@ def _close_all(connections: list[Connection]) -> None:
         connections.pop().close()
 
 
-def retry_after(headers: Message) -> float:
+def retry_after(headers: Mapping[str, str]) -> float:
     """How many seconds the server wants to be left alone; given as a number or as a date, by its own clock."""
-    text = (headers.get("Retry-After") or "").strip()
+    text = headers.get("retry-after", "").strip()
+    if not text:
+        return 0.0
     try:
         seconds = float(text)
         return max(seconds, 0.0) if math.isfinite(seconds) else 0.0
     except ValueError:
         pass
+    from email.utils import parsedate_to_datetime  # which few servers make necessary
+
     dates: list[datetime | None] = []
-    for written in (text, headers.get("Date") or ""):
+    for written in (text, headers.get("date", "")):
         try:
             date = parsedate_to_datetime(written)
             dates.append(date if date.tzinfo else date.replace(tzinfo=UTC))
@@ -292,7 +327,8 @@ def retry_after(headers: Message) -> float:
 def _quote_content(content: bytes) -> str:
     """The beginning of what a server said: its own message, where it has the usual form."""
     try:
-        error = msgspec.json.decode(content)["error"]
+        reply = msgspec.json.decode(content)
+        error = (reply[0] if isinstance(reply, list) else reply)["error"]  # Gemini puts it into a list
         text = str(error["message"] if isinstance(error, dict) else error)
     except Exception:  # whatever it is, it is shown as it is
         text = content[:2000].decode(errors="replace")
@@ -304,7 +340,7 @@ class HttpSystem(System):
     """A system that asks a server through `_client`."""
 
     retries = 6
-    _client: Client
+    _client: Endpoint
 
     def post(self, body: Json, read: Callable[[Json], T]) -> T:
         """What `read` makes of the answer, once the system's own number of retries is known to the client."""
@@ -338,8 +374,8 @@ class JsonSystem(HttpSystem):
         parts = checked_url(url)
         self.prices = prices_of(price_in, price_out)
         key = key_for(parts, key_env, default=False, insecure=insecure)
-        self._client = Client(url, key, HttpSettings(**waits))  # type: ignore[arg-type]
-        self.name = self._client.shown
+        self._client = client = Client(url, key, HttpSettings(**waits))  # type: ignore[arg-type]
+        self.name = client.shown
         self._identity = f"http {content_id(masked_url(parts))} {self.name}" if identity is None else identity
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
@@ -362,7 +398,7 @@ class JsonSystem(HttpSystem):
                 f"{self.name} returned {len(outputs)} outputs for {asked} inputs; it must return one for each, "
                 f"in order, and as many errors, if any."
             )
-        self._client.use_tokens(value.get("usage"), self.prices)
+        self._client.use_tokens(tokens_in_usage(value), self.prices)
         return [
             plain(output) if error is None else Failed(str(error)[:2000], final=True)
             for output, error in zip(outputs, errors, strict=True)

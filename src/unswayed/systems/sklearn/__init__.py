@@ -39,7 +39,8 @@ class FittedModel(CallableSystem):
             modules = [getattr(part, "__module__", None) or "" for part in parts if not isinstance(part, type)]
             own_parts = all(module.startswith("sklearn.") and module != "sklearn.dummy" for module in modules)
             sure = True if own_parts else None
-        super().__init__(self._predicted, name or qualified_name(type(model)), identity or pinned, batch_size, sure)
+        name = name or qualified_name(type(model))
+        super().__init__(self._predicted, name, identity or pinned, batch_size, sure, takes="batch")
 
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         return predict_readable(batch, self._input_problem, super().predict)
