@@ -20,8 +20,10 @@ from unswayed.base.values import Json
 # The model's thoughts before its answer, also where the answer was cut off inside them.
 _THOUGHTS = re.compile(r"\s*<(think|thinking|thought|reasoning)>(.*?)(?:</\1>|\Z)", re.S | re.I)
 _END_OF_THOUGHT = "</think>"  # alone where the prompt's template has the beginning, as Qwen's and DeepSeek's do
+_PLAIN_MESSAGE = {"role", "content"}  # most messages have nothing else
 _ENDED_BY_LIMIT = ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
 _ENDED_BY_FILTER = ("content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii")
+_USAGE = ("usage", "usage_metadata", "usageMetadata")
 _READ = ("prompt_tokens", "input_tokens", "prompt_eval_count", "prompt_token_count", "promptTokenCount")
 _WRITTEN = ("completion_tokens", "output_tokens", "eval_count", "candidates_token_count", "candidatesTokenCount")
 
@@ -104,7 +106,9 @@ def answer_in(value: Json) -> ChatAnswer | None:
 
 def _answer_of(message: dict[str, Json], why: str, reply: dict[str, Json]) -> ChatAnswer:
     """The answer in a message, which ended for that reason, of a whole reply."""
-    content = message.get("content")
+    content, model = message.get("content"), reply.get("model")
+    if message.keys() <= _PLAIN_MESSAGE and why == "stop" and isinstance(content, str) and "<" not in content:
+        return ChatAnswer(content, model=model if isinstance(model, str) else "", tokens=tokens_in_usage(reply))
     texts, thoughts, calls = [], [], []
     if not isinstance(content, str | list | None):
         raise ValueError("the answer is not a text")
@@ -139,7 +143,6 @@ def _answer_of(message: dict[str, Json], why: str, reply: dict[str, Json]) -> Ch
         text, refusal = None, refusal or "its content filter"
     elif why == "refusal":
         refusal = refusal or "the model"
-    model = reply.get("model")
     return ChatAnswer(
         text, why in _ENDED_BY_LIMIT, calls or None, refusal, "\n".join(dict.fromkeys(filter(None, thoughts))),
         model if isinstance(model, str) else "", tokens_in_usage(reply),
@@ -159,10 +162,7 @@ def _thought_in(part: dict[str, Json]) -> str:
 
 def tokens_in_usage(reply: dict[str, Json]) -> dict[str, int]:
     """The tokens that a reply says were read and written, of those that it gives and that are such."""
-    usage: Any = reply
-    for name in ("usage", "usage_metadata", "usageMetadata"):
-        if isinstance(reply.get(name), dict):
-            usage = reply[name]
+    usage: Any = next((reply[name] for name in _USAGE if isinstance(reply.get(name), dict)), reply)
     found = {}
     for name, spelled in (("tokens_in", _READ), ("tokens_out", _WRITTEN)):
         amount = next((usage[word] for word in spelled if word in usage), None)

@@ -76,6 +76,7 @@ class Asker:
         # A system that knows no rate is held to it here, from whichever thread it is called.
         self._pace = None if asking.rate is None or system.limit(asking.rate) else Pace(asking.rate)
         self._lock = threading.Lock()
+        self._recorder = system.recorder
 
     def do(self, batch: Sequence[Inputs]) -> Answers:
         outputs = self.ask(batch)
@@ -156,7 +157,7 @@ class Asker:
                         self._pace.send(now)
                         self._pace.accept()
                 try:
-                    with self.system.recorder or nullcontext():
+                    with self._recorder or nullcontext():
                         outputs = self.system.predict(inputs)
                 except (Exception, KeyboardInterrupt):
                     raise

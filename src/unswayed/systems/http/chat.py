@@ -54,7 +54,7 @@ class ChatEndpoint(Endpoint):
         if not model:
             raise UsageError("A model's name is needed, as the server knows it.")
         self.model, self._prices, self._more = model, prices, dict(more or {})
-        self._models: set[str] = set()  # that the server says it used
+        self._models: dict[str, str] = {}  # that the server says it used, each with what counts its answers
         self.adapted: dict[str, str] = {}  # fields that the server refused, each with what is sent instead
 
     def ask(self, messages: list[Json], **parameters: Json) -> ChatAnswer:
@@ -127,12 +127,16 @@ class ChatEndpoint(Endpoint):
         if answer is None:
             raise Malformed("the answer is not one to a chat")
         self.use_tokens(answer.tokens, self._prices)
-        if answer.model:
-            name = one_line(masked(answer.model[:_MODEL_NAME_CHARS]))
-            if name in self._models or len(self._models) < _MAX_MODELS:
-                self._models.add(name)
-                self.use(**{f"answers of {name}": 1})
+        if answer.model and (name := self._counter_of(answer.model)):
+            self.use(**{name: 1})
         return answer
+
+    def _counter_of(self, model: str) -> str:
+        """What counts the answers of a model; none for more models than are told apart."""
+        name = self._models.get(model)
+        if name is None and len(self._models) < _MAX_MODELS:
+            name = self._models[model] = f"answers of {one_line(masked(model[:_MODEL_NAME_CHARS]))}"
+        return name or ""
 
 
 class ChatClient(ChatEndpoint, Client):
