@@ -17,6 +17,16 @@ from pathlib import Path
 
 from benchmarks._crowd import run
 from benchmarks._measure import Row, cpu_of_children, show
+from benchmarks._traffic import (
+    PROXIES,
+    behind,
+    flood_headers,
+    large_uploads,
+    program,
+    restart_under_load,
+    slow_loris,
+    watched,
+)
 
 PEOPLE = 50  # who answer at once
 SECONDS = 5.0
@@ -24,6 +34,10 @@ KILLS = 20
 CROWD = 200  # people on PostgreSQL
 CROWD_SECONDS = 300.0
 CROWD_KILLS = 5
+FLOOD = 100  # megabytes of headers
+SLOW, SLOW_SECONDS = 300, 20.0  # connections that send a header a second
+RESTARTS = 3
+UPLOADS = 8  # at once
 
 STUDY = """title = "Load"
 kind = "choice"
@@ -255,6 +269,33 @@ def long_rows() -> Iterator[Row]:
     yield Row(
         "lost", f"kill -9 under load, {KILLS} times: answers lost", lost, "answers", more=False, asked=0, note=note
     )
+    yield from traffic_rows()
+
+
+def traffic_rows() -> Iterator[Row]:
+    """What strangers and large uploads cost the server, and what a restart loses: by itself and behind each proxy."""
+    for proxy in ("", *PROXIES):
+        if proxy and program(proxy) is None:
+            continue
+        where, key = f"behind {proxy}" if proxy else "by itself", proxy or "alone"
+        with tempfile.TemporaryDirectory() as name, behind(proxy, Path(name), items=20_000) as place:
+            with watched(place) as grown:
+                flood_headers(place.port, FLOOD << 20, place.context)
+            what = f"{where}: {FLOOD} MB of short headers need more memory"
+            yield Row(f"{key} headers", what, grown[0], "MB", more=False, asked=10)
+            slow = slow_loris(place, SLOW, SLOW_SECONDS)
+            note = f"{slow.left} connections left after {SLOW_SECONDS:.0f} s; {slow.megabytes:.1f} MB"
+            what = f"{where}: {SLOW} slow connections, and a page has come after"
+            yield Row(f"{key} slow", what, slow.waits, "s", more=False, asked=1, note=note)
+            found = restart_under_load(place, PEOPLE, RESTARTS)
+            note = f"of {found.acknowledged:,}; {found.errors} errors; nobody was answered for {found.away:.1f} s"
+            what = f"{where}: {RESTARTS} restarts while {PEOPLE} people answer: answers lost"
+            yield Row(f"{key} restarts", what, found.lost, "answers", more=False, asked=0, note=note)
+        with tempfile.TemporaryDirectory() as name, behind(proxy, Path(name), "read_aloud") as place:
+            uploads = large_uploads(place, UPLOADS, 38)
+            note = f"{uploads.kept} kept, {uploads.refused} too large, in {uploads.seconds:.0f} s"
+            what = f"{where}: {UPLOADS} uploads of 38 MB at once need more memory"
+            yield Row(f"{key} uploads", what, uploads.megabytes, "MB", more=False, asked=200, note=note)
 
 
 def main() -> None:

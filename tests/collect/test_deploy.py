@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import socket
 import ssl
 import subprocess
 import sys
@@ -15,6 +14,17 @@ from pathlib import Path
 import httpx
 import pytest
 
+from benchmarks._traffic import (
+    PROXIES,
+    behind,
+    flood_headers,
+    free_port,
+    large_uploads,
+    program,
+    restart_under_load,
+    slow_loris,
+    watched,
+)
 from unswayed.cli import collect as cli
 from unswayed.collect.database import open_database
 from unswayed.collect.items import make_study
@@ -25,57 +35,6 @@ from unswayed.collect.study import read_study
 from .conftest import write_study
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-def certificate(folder: Path) -> tuple[Path, Path]:
-    folder.mkdir(exist_ok=True)
-    chain, key = folder / "cert.pem", folder / "key.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
-         "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost", "-keyout", key, "-out", chain],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    return chain, key
-
-
-def nginx(folder: Path, port: int, upstream: int) -> list[str]:
-    chain, key = certificate(folder)
-    site = (DEPLOY / "nginx.conf").read_text()
-    site = site.replace("listen 443", f"listen 127.0.0.1:{port}").replace("127.0.0.1:8931", f"127.0.0.1:{upstream}")
-    site = re.sub(r"ssl_certificate .*;", f"ssl_certificate {chain};", site)
-    site = re.sub(r"ssl_certificate_key .*;", f"ssl_certificate_key {key};", site)
-    paths = "".join(
-        f"{name}_temp_path {folder}/{name};\n" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    (folder / "nginx.conf").write_text(
-        f"daemon off;\nuser root;\npid {folder}/pid;\nerror_log {folder}/errors;\nworker_processes 1;\nevents {{}}\n"
-        f"http {{\naccess_log {folder}/access;\n{paths}{site}\n}}\n"
-    )
-    if sys.platform != "linux" or not is_root():
-        text = (folder / "nginx.conf").read_text().replace("user root;\n", "")
-        (folder / "nginx.conf").write_text(text)
-    return ["nginx", "-c", str(folder / "nginx.conf"), "-e", str(folder / "errors")]
-
-
-def caddy(folder: Path, port: int, upstream: int) -> list[str]:
-    chain, key = certificate(folder)
-    site = (DEPLOY / "Caddyfile").read_text()
-    site = site.replace("{$SITE:localhost} {", f"https://127.0.0.1:{port} {{\n\ttls {chain} {key}")
-    site = site.replace("{$UPSTREAM:127.0.0.1:8931}", f"127.0.0.1:{upstream}")
-    (folder / "Caddyfile").write_text("{\n\tadmin off\n\tauto_https disable_redirects\n}\n" + site)
-    return ["caddy", "run", "--adapter", "caddyfile", "--config", str(folder / "Caddyfile")]
-
-
-def is_root() -> bool:
-    import os
-
-    return os.geteuid() == 0
 
 
 @pytest.fixture
@@ -89,18 +48,18 @@ def studies(tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl is not installed")
-@pytest.mark.parametrize("proxy", [nginx, caddy])
+@pytest.mark.parametrize("proxy", list(PROXIES))
 def test_behind_a_proxy(studies, tmp_path, proxy):
-    if not (program := shutil.which(proxy.__name__) or shutil.which(f"/usr/sbin/{proxy.__name__}")):
-        pytest.skip(f"{proxy.__name__} is not installed")
+    if (found := program(proxy)) is None:
+        pytest.skip(f"{proxy} is not installed")
     port, upstream = free_port(), free_port()
-    command = proxy(tmp_path / "proxy", port, upstream)
+    command = PROXIES[proxy](tmp_path / "proxy", port, upstream)
     serve = [sys.executable, "-m", "unswayed", "collect", "serve", str(studies), "--base-path", "/c"]
     serve += ["--port", str(upstream), "--trusted-proxy", "127.0.0.1"]
     said = (tmp_path / "said").open("w")
     running = [
         subprocess.Popen(serve, stderr=said),
-        subprocess.Popen([program, *command[1:]], stdout=said, stderr=said),
+        subprocess.Popen([found, *command[1:]], stdout=said, stderr=said),
     ]
     trusted = ssl.create_default_context(cafile=str(tmp_path / "proxy" / "cert.pem"))
     study = read_study(studies / "speech" / "study.toml")
@@ -141,6 +100,30 @@ def test_behind_a_proxy(studies, tmp_path, proxy):
     if log.exists():
         assert "/c/typing/" in log.read_text()
         assert token not in log.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl is not installed")
+@pytest.mark.parametrize("proxy", ["", *PROXIES])
+def test_traffic(tmp_path, proxy):
+    """A small form of what `python -m benchmarks collect --all` measures."""
+    if proxy and program(proxy) is None:
+        pytest.skip(f"{proxy} is not installed")
+    with behind(proxy, tmp_path / "typing", items=2000) as place:
+        with watched(place) as grown:
+            assert flood_headers(place.port, 5 << 20, place.context) >= 5 << 20
+        assert grown[0] < 10
+        slow = slow_loris(place, 60, 2)
+        assert slow.megabytes < 10
+        restarts = restart_under_load(place, people=4, restarts=1, pause=0.1)
+        assert restarts.acknowledged >= 8
+        assert restarts.lost == 0
+        if proxy == "caddy":
+            assert restarts.errors == 0, "it waits for the server"
+    with behind(proxy, tmp_path / "speech", "read_aloud") as place:
+        uploads = large_uploads(place, 3, 8)
+        assert (uploads.kept, uploads.refused) == (3, 1)
+        assert uploads.megabytes < 60, "of 24 MB that come, none stays in memory whole"
 
 
 def options_of(command: list[str]) -> None:
