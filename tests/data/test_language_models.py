@@ -121,6 +121,7 @@ def test_calls_of_the_assistant_are_gold_as_bfcl_has_it(tmp_path: Path) -> None:
     [
         ("last-user", {"user": "can I return it?"}),
         ("first-user", {"user": "hello there"}),
+        ("users", {"user": "hello there", "user_2": "can I return it?"}),
         ("system", {"system": "Be short."}),
         ("all", {"system": "Be short.", "user": "hello there", "user_2": "can I return it?"}),
     ],

@@ -21,7 +21,7 @@ from unswayed.base.ids import canonical, decode
 from unswayed.base.values import Inputs, Json
 
 CHAT = "chat"
-Turn = Literal["last-user", "first-user", "system", "all"]
+Turn = Literal["last-user", "first-user", "users", "system", "all"]
 TURNS: tuple[str, ...] = get_args(Turn)
 _VARIED = ("system", "developer", "user")  # roles whose words are people's, not the model's
 
@@ -33,11 +33,10 @@ def chat_inputs(messages: Json, tools: Json = None, turn: Turn = "last-user") ->
         raise ValueError(problem)
     roles = [message["role"] for message in messages]
     users = [at for at, role in enumerate(roles) if role == "user"]
-    if turn in ("last-user", "first-user"):
-        chosen = users[-1:] if turn == "last-user" else users[:1]
-    else:
-        varied = _VARIED[:2] if turn == "system" else _VARIED
-        chosen = [at for at, role in enumerate(roles) if role in varied]
+    varied = _VARIED[:2] if turn == "system" else _VARIED
+    chosen = {"last-user": users[-1:], "first-user": users[:1], "users": users}.get(
+        turn, [at for at, role in enumerate(roles) if role in varied]
+    )
     texts: dict[str, str] = {}
     seen: Counter[str] = Counter()
 

@@ -259,7 +259,11 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         tuple[str, ...] | None,
         doc("Allowed labels. Any other label is an error.", metavar="A,B,…", commas=True, column=True),
     ] = None
-    turn: Annotated[Turn, doc("For chats: the messages to vary.")] = "last-user"
+    turn: Annotated[
+        Turn,
+        doc("For chats: the messages to vary. users: all that the user says; all: also the system prompt. What the "
+            "assistant says is never varied."),
+    ] = "last-user"  # fmt: skip
     encoding: Annotated[
         str | None, doc("A file's encoding, such as GBK. Default: UTF-8, else detected.", metavar="NAME")
     ] = None

@@ -47,7 +47,7 @@ def command(data: str | None, to: str, overwrite: bool, plan_file: str | None, *
       unswayed vary atis/test --set random --draws 10 -o random/           # one operator at random, ten times
       unswayed vary atis/test --set hard --selector model/ -o hard/        # what `model/` does worst on
       unswayed vary atis/test --with spoken/* --guard atis/train -o safe/  # no word that training labels contradict
-      unswayed vary chats.jsonl --turn all --with keyboard/adjacent -o chat/  # rows of {"messages": [...]}
+      unswayed vary chats.jsonl --turn users --with keyboard/typist -o chat/  # rows of {"messages": [...]}
       unswayed vary big.jsonl --with spoken/speako --workers 8 -o suite/   # the same suite, faster
 
     `unswayed list operators` shows what there is; random and hard sets use NATURE's ten unless --with names others.
