@@ -21,7 +21,10 @@ from unswayed.cli._options import (
 @click.command("compare", short_help="Compare runs on the same suite with a baseline, pair by pair.")
 @click.argument("baseline", metavar="BASELINE")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
-@plan_options(MEASURE, "compare.primary compare.correction compare.fail_if_worse compare.on compare.allow_missing")
+@plan_options(
+    MEASURE,
+    "compare.primary compare.correction compare.fail_if_worse compare.on compare.allow_missing compare.each_at_least",
+)
 @click.option(
     "-o", "to", type=click.Path(dir_okay=False), metavar="FILE", help="Also write the comparison as one HTML file."
 )
@@ -45,6 +48,12 @@ def command(
       unswayed compare base/ new/ --fail-if-worse worst:0.02 --junit compare.xml
       unswayed compare base/ new/ --fail-if-worse keyboard/adjacent:worst:0.02 --fail-if-worse domain=home:drop:0.05
       unswayed compare base/ one/ another/ --primary worst
+      unswayed compare base.eval new.eval -o compare.html               # logs of other tools, without a suite
+      unswayed compare base/#gsm8k new/#gsm8k --fail-if-worse score:0.02
+
+    Two logs of Inspect AI, lm-evaluation-harness, promptfoo, DeepEval or OpenAI Evals are compared sample by sample.
+    With PATH#NAME, NAME is a task, model or provider of the log. Repeats of a sample are its draws: pass^k is the
+    chance that k of them all pass, and --each-at-least is a gate on each sample.
 
     With --fail-if-worse, the exit code is 1 if a RUN is worse by more than the margin, or if the examples are too few
     to exclude that. With -o, unswayed writes a page with the differences, the gates and lost and gained answers, and a

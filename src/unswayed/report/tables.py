@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from unswayed.base.errors import UnknownName
-from unswayed.base.text import NONE, figure, number, one_line
+from unswayed.base.text import NONE, figure, number, one_line, shorten
 from unswayed.base.values import Estimate, Json
+from unswayed.measure.comparison.logs import LogComparison
 from unswayed.measure.comparison.outcome import Comparison, NotWorse
 from unswayed.measure.gates import GateResult
 from unswayed.measure.results import FOR_PROGRAMS, Results
@@ -27,6 +28,7 @@ FORMATS = ("table", "json", "jsonl", "md")
 # Where a terminal is narrow, intervals are left out before anything is cut: which columns keep theirs.
 _KEEP: tuple[frozenset[str], ...] = (frozenset({"average", "drop"}), frozenset({"drop"}), frozenset())
 _NARROWEST = 8
+_MOVED, _WIDE = 5, 120  # lost and gained answers of logs that are shown, and characters of each text
 
 
 def render(value: Any, format: str = "table", width: int | None = None, more: Mapping[str, Json] | None = None) -> str:
@@ -226,7 +228,11 @@ def shown(value: Any) -> tuple[list[str], list[list[Row]]]:
             said.append(
                 f"Differences that may be chance are left out here: {hidden:,}. Formats json and jsonl have them."
             )
-        return said, [rows]
+        some: list[Row] = []  # of the answers that moved between two logs, whose texts are nowhere else
+        for c in value.iter_flips(_MOVED) if isinstance(value, LogComparison) and value.has_answers else ():
+            texts = {"example": c.example, "text": c.text, "A": c.answer_a, "B": c.answer_b, "gold": c.gold}
+            some.append({"change": c.change, **{name: shorten(text, _WIDE) for name, text in texts.items()}})
+        return said, [rows, some] if some else [rows]
     if isinstance(value, Mapping):
         return [], [[{"name": key, "value": entry} for key, entry in value.items()]]
     return [], [list(value)]

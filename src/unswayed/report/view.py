@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -193,7 +192,6 @@ def _in_base64(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 _ANSWERS = 25  # answers of each kind
-_LOOKED = 20_000  # answers that are looked through for them
 _ROWS = 60
 _FOUR = ("clean", "average", "worst", "flips")
 
@@ -210,8 +208,7 @@ def write_comparison(comparison: Comparison, path: str | Path) -> Path:
     compared, said = comparison.lettered(), list[tuple[str, str]]()
     for letter, one in compared:  # what users get, in a colour
         outcome, lead = one.outcome(letter), f"{letter}: " if comparison.others else ""
-        kind = {"Better": "better", "Worse": "worse"}.get(outcome.partition(" ")[0], "")
-        said += [(kind, lead + outcome), *(("", sentence) for sentence in one.lost_and_gained(letter))]
+        said += [(one.trend, lead + outcome), *(("", sentence) for sentence in one.lost_and_gained(letter))]
     page = template("compare.html.jinja").render(
         css=own_file("report.css"),
         comparison=comparison,
@@ -242,24 +239,23 @@ def _part(letter: str, one: Comparison) -> dict[str, object]:
     caption = Markup("Differences; those in bold are more than chance")
     table = ReportTable(caption, heads, rows, max(0, len(shown) - _ROWS))
     found: dict[str, list[dict[str, Markup]]] = {"lost": [], "gained": []}  # some, if the runs are known
-    for c in islice(one.iter_flips(), _LOOKED) if one.runs is not None else ():
-        if len(found[c.change]) < _ANSWERS:
-            where = f"{c.operator}, draw {c.draw}" if c.operator else "clean input"
-            card = {"text": c.text, "a": c.answer_a, "b": c.answer_b, "gold": c.gold, "where": where}
-            card["example"] = c.example
-            found[c.change].append({name: outside(text, ANSWER) for name, text in card.items()})
+    for c in one.iter_flips(_ANSWERS) if one.has_answers else ():
+        where = f"{c.operator}, draw {c.draw}" if c.operator else one.unvaried
+        card = {"text": c.text, "a": c.answer_a, "b": c.answer_b, "gold": c.gold, "where": where}
+        card |= {"example": c.example, "kind": one.kinds_of_change[c.change].replace("in B", f"in {letter}")}
+        found[c.change].append({name: outside(text, ANSWER) for name, text in card.items()})
     four, by_measure = [], {d.measure: d for d in one.differences if d.set == "all"}
-    for measure in _FOUR:  # what to read first, with a word for each
-        if (d := by_measure.get(measure)) is None or d.difference is None:
+    named = [measure for measure in _FOUR if measure in by_measure] or list(by_measure)[: len(_FOUR)]
+    for measure in named:  # what to read first, with a word for each
+        if (d := by_measure[measure]).difference is None:
             continue
-        gain = d.difference * (-1 if measure == "flips" else 1)
-        kind = ("better" if gain > 0 else "worse") if d.shown else ""
-        name = {"worst": "worst variant", "flips": "answers that change"}.get(measure, measure)
+        word = one.in_a_word(d) if d.shown else ""
+        name = {"worst": "worst variant", "flips": "answers that change"}.get(measure, outside(measure))
         sides = {"a": typeset(number(d.a)), "b": typeset(number(d.b)), "difference": typeset(number(d.difference))}
         four.append(
-            {"name": name, **sides, "span": interval(d.estimate), "kind": kind, "word": kind or "may be chance"}
+            {"name": name, **sides, "span": interval(d.estimate), "kind": word, "word": word or "may be chance"}
         )
-    about = {"letter": letter, "name": outside(one.b), "gates": one.gates, "overall": four}
+    about = {"letter": letter, "name": outside(one.b), "gates": one.gates, "overall": four, "whole": one.whole}
     return {**about, "chart": draw.differences(plotted, f"{letter} minus A"), "table": table, **found}
 
 

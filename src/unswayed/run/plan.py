@@ -286,6 +286,10 @@ class ComparePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ] = {}  # fmt: skip
     on: Annotated[GateOn, doc(_NOT_WORSE, "--gate-on")] = "at-worst"
     allow_missing: Annotated[Share, _MAY_FAIL] = 0.0
+    each_at_least: Annotated[
+        Share | None,
+        doc("For logs: fail if any sample of RUN passes less than this share of its repeats.", metavar="SHARE"),
+    ] = None
 
 
 _LIMIT_MARGIN, _LEAST_MARGIN = 0.02, 0.005

@@ -5,11 +5,13 @@ The fields of the values are also the shape of `--format json`."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import msgspec
 import numpy as np
@@ -17,12 +19,12 @@ import numpy as np
 from unswayed.base.errors import GateFailed, NothingEvaluated, UnknownName, UnswayedError, UsageError, option
 from unswayed.base.text import data_frame, figure, label, number, p_value, subject
 from unswayed.base.values import Estimate
-from unswayed.measure.comparison.contrasts import AnswerCounts, Contrast, GatheredContrasts
+from unswayed.measure.comparison.contrasts import AnswerCounts, Contrast
 from unswayed.measure.definitions import MEASURES
 from unswayed.measure.gates import ALL, AT_LEAST, spelled, split_measure
 from unswayed.measure.results import Cells, Tabular, load_from, save_to
 from unswayed.run.plan import GateOn, MeasurePlan
-from unswayed.stats import Numbers, correct, mean_interval
+from unswayed.stats import Array, Numbers, correct, mean_interval
 from unswayed.stats.multiple_comparisons import draw_largest, max_t_level, max_t_p_values
 from unswayed.stats.sign_flip import agreeing
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 _BETTER = {"average": 1, "worst": 1, "clean": 1, "flips": -1}  # is more of it better?
 _ON = {"average": "on average", "worst": "at worst", "clean": "on clean inputs", "flips": "in flips"}
+_LOOKED = 20_000  # answers that are looked through for some of each kind
 _COLUMNS = ("set", "measure", "a", "b", "difference", "low", "high", "p", "p_corrected", "n", "missing")
 
 
@@ -115,6 +118,9 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     warnings: list[str] = []
     others: list[Comparison] = []
     identical: bool = False
+
+    unvaried: ClassVar[str] = "clean input"  # what has no operator
+    whole: ClassVar[str] = "Over all variants"
 
     @property
     def passed(self) -> bool:
@@ -213,19 +219,45 @@ class Comparison(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return [(letter(place), one) for place, one in enumerate([self, *self.others], 1)]
 
     @property
+    def has_answers(self) -> bool:
+        """Does it know what it compares, so that lost and gained answers can be read?"""
+        return self.runs is not None
+
+    @property
     def runs(self) -> tuple[Runlike, Runlike] | None:
         """A and B, where they are known: a comparison that was loaded from a file does not know them."""
         known = self.__dict__.get("_runs")
         return None if known is None else known[:2]
 
-    def iter_flips(self) -> Iterator[Changed]:
-        """Every answer that is right in one of the runs and not in the other, read from the runs."""
+    @property
+    def kinds_of_change(self) -> dict[str, str]:
+        """What it means that an answer is lost, or gained."""
+        return {"lost": "right in A, wrong in B", "gained": "wrong in A, right in B"}
+
+    @property
+    def trend(self) -> str:
+        """`better` or `worse`, if that is what the outcome says."""
+        first = self.outcome().partition(" ")[0].lower()
+        return first if first in ("better", "worse") else ""
+
+    def in_a_word(self, difference: Difference) -> str:
+        """`better` or `worse`, of a difference that is more than chance."""
+        gain = (difference.difference or 0.0) * (-1 if difference.measure == "flips" else 1)
+        return "better" if gain > 0 else "worse"
+
+    def iter_flips(self, most: int | None = None) -> Iterator[Changed]:
+        """Every answer that is right in one of the runs and not in the other, read from the runs; with `most`, so many
+        of each kind, of the first ones."""
         from unswayed.measure.changes import changed_answers
 
         if (runs := self.__dict__.get("_runs")) is None:
             raise UsageError("This comparison does not know its runs. Compare them again with unswayed.compare(a, b).")
         a, b, plan = runs
-        return changed_answers(a, b, self.score, plan)
+        count = Counter[str]()
+        for changed in islice(changed_answers(a, b, self.score, plan), None if most is None else _LOOKED):
+            count[changed.change] += 1
+            if most is None or count[changed.change] <= most:
+                yield changed
 
     def flips(self) -> Any:
         """Every lost and gained answer as a pandas DataFrame: the text, both answers, the gold, and which it is."""
@@ -284,14 +316,15 @@ class Tested:
 
 
 def tested_together(
-    contrasts: Sequence[Contrast], found: GatheredContrasts, plan: MeasurePlan, correction: str, primary: bool
-) -> dict[Contrast, Tested]:
+    contrasts: Sequence[Contrast], correlation: Callable[[Sequence[Contrast]], Array], plan: MeasurePlan,
+    correction: str, primary: bool,
+) -> dict[Contrast, Tested]:  # fmt: skip
     """One family of tests. A difference that is not known is in it, but not tested."""
     known = [contrast for contrast in contrasts if contrast.p is not None]
     p_values = [contrast.p for contrast in known if contrast.p is not None]
     level, width = plan.level, len(known)
     if correction == "max-t":
-        drawn = draw_largest(found.correlation(known), plan.bootstrap, plan.seed) if width > 1 else None
+        drawn = draw_largest(correlation(known), plan.bootstrap, plan.seed) if width > 1 else None
         corrected = p_values if drawn is None else max_t_p_values(p_values, drawn)
         level = level if drawn is None else max_t_level(level, drawn, width)
     else:
@@ -367,13 +400,13 @@ def margins_of(given: Mapping[str, float]) -> list[Margin]:
     return found
 
 
-def check_margin(margin: float, contrast: Contrast, level: float, on: GateOn) -> NotWorse:
-    """Holds a difference against its margin.
+def check_margin(margin: float, contrast: Contrast, level: float, on: GateOn, higher: bool | None = None) -> NotWorse:
+    """Holds a difference against its margin. `higher` says whether more is better, if the measure's name does not.
 
     `on` says which figure: "at-worst", the end of the interval where B is worst, passes only what is shown to be not
     worse; "at-best", the other end, fails only what is shown to be worse; "value" is the difference itself.
     """
-    sign = 1 if contrast.measure in AT_LEAST else -1
+    sign = 1 if (contrast.measure in AT_LEAST if higher is None else higher) else -1
     low, high = contrast.interval(level)
     value = contrast.difference
     ends = {"value": value, "at-worst": low if sign > 0 else high, "at-best": high if sign > 0 else low}

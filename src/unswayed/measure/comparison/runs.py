@@ -11,7 +11,9 @@ from msgspec.structs import replace
 from unswayed.base.errors import NothingEvaluated, UnknownName, UsageError, option
 from unswayed.base.options import options_in_plan
 from unswayed.base.values import Estimate
+from unswayed.data.logs import open_log
 from unswayed.measure.comparison.contrasts import Contrast, GatheredContrasts, Place, Shared, ends_of
+from unswayed.measure.comparison.logs import compare_logs
 from unswayed.measure.comparison.outcome import (
     Comparison,
     NotWorse,
@@ -52,7 +54,7 @@ def compare(
 
     - `a`, the baseline, and `b`: runs on the same suite, paths of their folders, or results, whose main score,
       `cluster` and `worst_of` are then the defaults. Each of `more` is compared with `a` as well: `others` has these
-      comparisons.
+      comparisons. Or two logs of other tools, which need no suite: see docs/integrations.md.
     - `scores`: the score to compare by; by default the task's.
     - `primary`: the measure that is tested by itself, "average" by default, or "flips" without gold; all other
       differences are tested together and corrected for that.
@@ -61,6 +63,13 @@ def compare(
       behind max-t. An argument overrides the plan.
     """
     made = plan_of(plan, scores=scores, primary=primary, fail_if_worse=fail_if_worse)
+    logs = [open_log(one) if isinstance(one, (str, Path)) else None for one in (a, b, *more)]
+    if any(logs):
+        if not all(logs) or more:
+            raise UsageError("A log is compared with one other log, and runs with runs. Give two logs.")
+        return compare_logs(logs[0], logs[1], made.measure, made.compare)  # type: ignore[arg-type]
+    if made.compare.each_at_least is not None:
+        raise UsageError(f"{option('each-at-least', 'compare.each_at_least')} is for logs. Give two logs.")
     return _Baseline([a, b, *more], made.measure, made.compare).result()
 
 
@@ -150,7 +159,7 @@ class _Baseline:
         # the primary differences of all runs are one family of tests, and all other differences another
         rest = [each[place] for each in contrasts for place in self._listed if place != first]
         rest = [contrast for contrast in rest if contrast.n or contrast.missing]
-        how = self._found, self._plan, self._asked.correction
+        how = self._found.correlation, self._plan, self._asked.correction
         tested = tested_together([each[first] for each in contrasts], *how, primary=True)
         tested |= tested_together(rest, *how, primary=False)
         wanted = [(margin, set_) for margin in self._margins for set_ in sets_named(margin.set, known)]
