@@ -189,7 +189,8 @@ def test_answers_are_those_that_were_given(tmp_path, monkeypatch, long, opened):
             for content, some in reader.scan()
             for at, answer in zip(range(0, len(content), KEY_BYTES), some, strict=True)
         }
-    assert stored == {k: o.error if o.error else msgspec.json.encode(o.value) for k, o in given.items()}
+    lines = {k: msgspec.json.encode(o.value) for k, o in given.items()}
+    assert stored == {k: (o.error, lines[k]) if o.error else lines[k] for k, o in given.items()}
 
 
 def test_columns_of_equal_values_take_no_room(tmp_path):
@@ -198,7 +199,7 @@ def test_columns_of_equal_values_take_no_room(tmp_path):
         store.put_block([key(i) for i in range(100)], BatchOutputs(["a"] * 100, 0.5))
     with closing(sqlite3.connect(tmp_path / "outputs.sqlite")) as db:
         assert db.execute("SELECT length(keys), length(details), length(answers) FROM batches").fetchall() == [
-            (1600, 14, 400)
+            (1600, 15, 400)
         ]
 
 

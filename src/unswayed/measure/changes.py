@@ -19,7 +19,7 @@ from unswayed.measure.measuring import Runlike, blocks_of, items_of, place_of, s
 from unswayed.measure.results import Results
 from unswayed.measure.stored import KeptScores
 from unswayed.measure.table_reader import compared
-from unswayed.measure.validity import wrong
+from unswayed.measure.validity import with_parts, wrong
 from unswayed.run.block import Block, Kind, first_of_each
 from unswayed.run.plan import MeasurePlan
 from unswayed.run.record import Run
@@ -111,7 +111,7 @@ def flips_by_block(
     scorer = next(iter(scorers_for(task, [score] if score else None, comparing)), None)
     with KeptScores([run]) as kept, comparing.cache_in_run(place_of(run)):
         right = Right(scorer, task, kept)
-        for block in blocks_of(run):
+        for block in with_parts(blocks_of(run), comparing):
             yield block, _changed(run, block, comparing, right)
 
 

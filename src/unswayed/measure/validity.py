@@ -40,6 +40,13 @@ def as_wrong(blocks: Iterable[Block]) -> Iterator[Block]:
         yield replace(block, outputs=[wrong(output) for output in block.outputs])
 
 
+def with_parts(blocks: Iterable[Block], comparing: Comparing) -> Iterator[Block]:
+    """The blocks with answers of another form as answers like all others, where a part of each is compared."""
+    for block in blocks:
+        outputs = [msgspec.structs.replace(o, error=None) if comparing.reads(o) else o for o in block.outputs]
+        yield replace(block, outputs=outputs) if comparing.extract else block
+
+
 def wrong(output: Output) -> Output:
     """The output, or, if it failed, an unreadable one."""
     if output.ok or output.unreadable or output.error == NOT_ASKED.error:
@@ -137,6 +144,14 @@ def _two_sided(heads: int, chances: Mapping[float, int]) -> float:
 _REASONS = 10_000  # that are told apart
 
 
+def _other_form() -> str:
+    """What to do where answers have another form than the task's."""
+    return (
+        f" To compare a part of each answer, use {option('extract')}, for example json.category; the stored answers are "
+        f"used again. To take any text, make the suite with {option('task')} generate."
+    )
+
+
 class Reasons(Counter[str]):
     """Why items failed, and how many for each reason. Where reasons are too many, the rarest are let go."""
 
@@ -226,7 +241,7 @@ class Validity:
                 f"No {'variant' if counts['variants'] else 'example'} has an output that can be read: of "
                 f"{counts['examples']:,} examples and {counts['variants']:,} variants {counts['failed']:,} failed, "
                 f"{counts['not_asked']:,} were not asked and {counts['unreadable']:,} have not the task's form. "
-                f"{advice}"
+                f"{advice}{_other_form() if counts['unreadable'] else ''}"
             )
 
     def report(self, warnings: list[str], missing: Missing = "leave") -> dict[str, Json]:
@@ -263,7 +278,7 @@ class Validity:
         if self._free["empty"]:
             yield f"{self._free['empty']:,} of {items:,} answers are empty: they count as answers."
         if counts["unreadable"]:
-            yield f"{counts['unreadable']:,} of {items:,} outputs can't be read: counted as wrong."
+            yield f"{counts['unreadable']:,} of {items:,} outputs can't be read: counted as wrong.{_other_form()}"
         if counts["not_asked"]:
             yield f"{counts['not_asked']:,} of {items:,} items were not asked yet: the run is not complete."
         if 0 < counts["without_gold"] < counts["examples"]:

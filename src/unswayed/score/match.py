@@ -156,7 +156,7 @@ class Comparing(AbstractContextManager["Comparing"]):
 
     def answer(self, output: Output) -> Hashable:
         """What is compared of an output; None where there is none, and `unreadable` if it has not the task's form."""
-        if output.error is not None:
+        if output.error is not None and not self.reads(output):
             return self.unreadable if output.unreadable else None
         if self._rule is not None:
             return self.key(output.value)
@@ -164,6 +164,10 @@ class Comparing(AbstractContextManager["Comparing"]):
             return self._plain_answer(output.value)
         except (AttributeError, KeyError, TypeError, ValueError):
             return self.unreadable
+
+    def reads(self, output: Output) -> bool:
+        """Is there something to compare in an answer that has not the task's form? A part of it may well be there."""
+        return bool(self.extract) and output.unreadable and output.value is not None
 
     def varied(self, example: Example, variant: Variant, output: Output) -> Hashable:
         """What is compared of a variant's output: where choices changed places, the choice that its letter is of."""

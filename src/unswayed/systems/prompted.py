@@ -55,6 +55,7 @@ class ChatSystem(HttpSystem):
     deterministic = False  # servers batch requests, so that even at temperature 0 an answer may differ
     _client: ChatEndpoint
     _calls = False  # are outputs tool calls?
+    _whole = False  # are whole replies wanted, with more tokens, where labels would be due?
     _thinks = False  # does the model think before it answers?
     _own_settings: Json = None  # of a client that holds some; then only those that were chosen here are sent
     _bare: Template | None = None  # stands for a prompt where none was given: the only text as it is
@@ -94,7 +95,8 @@ class ChatSystem(HttpSystem):
         if self._named_identity is not None:
             return self._named_identity
         prompt = self._template.id if self._template else "none"
-        return f"chat {self._client.shown} model={self._client.model} prompt={prompt} settings={self._settings}"
+        shown = f"chat {self._client.shown} model={self._client.model} prompt={prompt} settings={self._settings}"
+        return f"{shown} whole" if self._whole else shown
 
     @property
     def prompts(self) -> dict[str, str]:
@@ -107,6 +109,7 @@ class ChatSystem(HttpSystem):
         if example is None:
             return
         self._calls = suite.manifest.task == "tools"
+        self._whole = suite.manifest.task == "classify" and self.part_compared
         if is_chat(example.inputs):
             if self._template is not None:
                 raise UsageError(f"The suite's chats are sent as they are: leave out {option('prompt')}.")
