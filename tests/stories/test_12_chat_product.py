@@ -13,6 +13,7 @@ import pytest
 import unswayed
 from tests.chat_server import chat_server
 from tests.commands import unswayed as command
+from unswayed.base.chat import TURNS
 from unswayed.systems.http.client import Client
 
 SYSTEM = "You work for a parcel service. Answer in one short sentence."
@@ -55,12 +56,9 @@ def test_the_team_passes_what_it_has(chats: Path) -> None:
         return says(request, times)
 
     with chat_server(answers) as server:
-        made = command("vary", "chats.jsonl", "--turn", "users", "--with", "keyboard/typist", "--draws", "3", "--lang",
-                       "en", "-o", "chat/")  # fmt: skip
-        if made.returncode and "--turn" in made.stderr:
-            made = command(
-                "vary", "chats.jsonl", "--with", "keyboard/typist", "--draws", "3", "--lang", "en", "-o", "chat/"
-            )
+        turn = "users" if "users" in TURNS else "last-user"
+        varied = ("--with", "keyboard/typist", "--draws", "3", "--lang", "en", "-o", "chat/")
+        made = command("vary", "chats.jsonl", "--turn", turn, *varied)
         assert made.returncode == 0, made.stderr
         run = command("run", "chat/", "--system", f"{server.url}#gpt-5-mini", "-o", "run/", "--format", "json")
         assert run.returncode == 0, run.stderr
@@ -83,11 +81,8 @@ def test_the_team_passes_what_it_has(chats: Path) -> None:
     assert all(output.value.startswith("I will look") for output in outputs)
     results = json.loads(run.stdout)
     assert results["clean"]["value"] == found.clean.value == 1
-    assert (
-        0
-        < results["flips"]["value"]
-        == pytest.approx(found.flips_estimate if hasattr(found, "flips_estimate") else results["flips"]["value"])
-    )
+    assert results["flips"]["value"] > 0
+    assert results["average"]["value"] == pytest.approx(found.average.value)
 
     # at the top: is it more than chance?
     page = command("report", "run/", "-o", "report.html")

@@ -147,8 +147,8 @@ _REASONS = 10_000  # that are told apart
 def _other_form() -> str:
     """What to do where answers have another form than the task's."""
     return (
-        f" To compare a part of each answer, use {option('extract')}, for example json.category; the stored answers are "
-        f"used again. To take any text, make the suite with {option('task')} generate."
+        f" To compare a part of each answer, use {option('extract')}, for example json.category; the stored answers "
+        f"are used again. To take any text, make the suite with {option('task')} generate."
     )
 
 

@@ -281,8 +281,7 @@ def test_anthropic(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
         if head["authorization"] != "Bearer anthropic-key-1":
             return 401, {"error": {"type": "authentication_error", "message": "invalid x-api-key"}}
         if "temperature" in request:
-            return 400, {"error": {"code": "invalid_request_error", "message": "`temperature` is deprecated for this model.",
-                                   "type": "invalid_request_error", "param": None}}  # fmt: skip
+            return 400, refusal("`temperature` is deprecated for this model.", code="invalid_request_error")
         return 200, completion(label_of(request))
 
     monkeypatch.setenv("ANTHROPIC_API_KEY", "anthropic-key-1")
