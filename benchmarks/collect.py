@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchmarks._crowd import run
 from benchmarks._measure import Row, cpu_of_children, show
+from benchmarks._soak import soak
 from benchmarks._traffic import (
     PROXIES,
     behind,
@@ -38,6 +39,7 @@ FLOOD = 100  # megabytes of headers
 SLOW, SLOW_SECONDS = 300, 20.0  # connections that send a header a second
 RESTARTS = 3
 UPLOADS = 8  # at once
+SESSIONS = 10_000
 
 STUDY = """title = "Load"
 kind = "choice"
@@ -269,6 +271,10 @@ def long_rows() -> Iterator[Row]:
     yield Row(
         "lost", f"kill -9 under load, {KILLS} times: answers lost", lost, "answers", more=False, asked=0, note=note
     )
+    with tempfile.TemporaryDirectory() as name:
+        early, late = asyncio.run(soak(Path(name), SESSIONS, [SESSIONS // 10, SESSIONS]))
+    what = f"memory after {SESSIONS:,} sessions beside that after {SESSIONS // 10:,}"
+    yield Row("soak", what, late / early, "times", more=False, asked=1.2, note=f"{early:.0f} and {late:.0f} MB")
     yield from traffic_rows()
 
 
