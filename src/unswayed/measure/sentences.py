@@ -250,6 +250,8 @@ def next_step(results: Results) -> Markup | None:
             ).format(train)
     if grade.not_excluded and grade.more:
         return Markup("Next: about {:,} more examples would settle how bad it is.").format(grade.more)
+    if grade.grade != "minor":
+        return Markup("Next: read the changed answers (<code>unswayed view</code>).")
     return Markup("Next: keep it so with a gate in CI (<code>unswayed init</code>).")
 
 
