@@ -53,6 +53,7 @@ ABOUT = {
     "speech": "simulated recognisers, disfluencies, fillers, synonyms and words that sound alike",
     "paraphrase": "paraphrases by rule, by model or by people, and how to keep the good ones",
     "dialect": "dialect operators, controls that change the meaning, and the study of metrics",
+    "findings": "published answers of real systems to real people, measured again: accents, dialects, Reddit, a judge",
     "nature": "the NATURE study: slot filling under spoken variation",
     "readin": "the READIN study: Chinese typed and spoken by people; its tasks and scores",
     "parte": "the P̂aRTE study: entailment under paraphrases",

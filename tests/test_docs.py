@@ -211,7 +211,7 @@ def test_the_pages_are_few_and_short() -> None:
 
 
 MADE = {"cli.md", "names.md", "reference.md"}
-STUDIES = {"nature.md", "readin.md", "parte.md", "nano.md", "llm_study.md", "realism.md", "dialect.md"}
+STUDIES = {"nature.md", "readin.md", "parte.md", "nano.md", "llm_study.md", "realism.md", "dialect.md", "findings.md"}
 
 
 def written(page: Path) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from unswayed.base.errors import DataError, NothingEvaluated
-from unswayed.measure.preferences import judge_preferences
+from unswayed.measure.preferences import has_preferences, judge_preferences
 
 JUDGEBENCH = Path(__file__).parents[3] / "shared/data/judgebench/o1-mini.jsonl"
 Rows = list[dict[str, Any]]
@@ -69,7 +69,7 @@ def test_one_order_and_few_labels_are_said(tmp_path: Path) -> None:
     ("rows", "message"),
     [
         ([{"decision": "A>B"}, {"label": "A>B"}], r"rows\.jsonl:2: there is no 'decision'"),
-        ([{"decision": "C"}], "must be A>B, B>A or A=B, not 'C'"),
+        ([{"decision": "C"}], "must be A>B, B>A or A=B .*not 'C'"),
         ([{"decision": "A>B", "label": "A=B"}], "a tie is no answer"),
         ([{"decision": "A>B", "decision_swapped": "A>B"}, {"decision": "A>B"}], "Give it in all rows, or in none"),
     ],
@@ -118,3 +118,22 @@ def test_judgebench(tmp_path: Path) -> None:
     width, alone = np.mean(widths, axis=0)
     assert inside >= 54
     assert (width, alone) == pytest.approx((0.166, 0.194), abs=0.006)
+
+
+def test_other_words_and_a_row_for_each_order(tmp_path: Path) -> None:
+    """The same decisions under other names, in a list, and in two rows of a pair."""
+    said = [("A", "B"), ("A", "A"), ("tie", "B"), ("B", "A")]
+    nested = [{"judgments": [{"decision": a}, {"decision": b}]} for a, b in said]
+    flat = [{"winner": a, "winner_swapped": b} for a, b in said]
+    apart = [{"pair_id": n, "swapped": bool(k), "verdict": pair[k]} for k in (0, 1) for n, pair in enumerate(said)]
+    found = []
+    for rows in (nested, flat, apart):
+        file = tmp_path / "rows.jsonl"
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert has_preferences(file)
+        found.append(judge_preferences(file))
+    assert {(one.pairs, one.first, one.second) for one in found} == {(4, 1, 0)}
+    assert {one.changed.value for one in found if one.changed} == {0.5}
+    file.write_text("".join(json.dumps(row) + "\n" for row in apart[:-1]))
+    with pytest.raises(DataError, match="no row in the other order"):
+        judge_preferences(file)

@@ -176,9 +176,11 @@ def judge_command(
 
     With -o, the judge's answers are stored in FILE.sqlite, so that the judge gets no pair twice.
 
-    PEOPLE may also be a table of a judge that says which of two answers is better: JSON lines with decision,
-    decision_swapped and label, each A>B, B>A or A=B. Then --equivalent is not needed. It prints how often the judge is
-    right, its position bias, and the share of pairs in which A is better, corrected by the rows that have a label.
+    PEOPLE may also be a log of verdicts that a judge gave. Then --equivalent is not needed. Verdicts on single answers
+    are JSON lines with verdict (true or false) and, in some, label. Of two answers, they are JSON lines with decision,
+    decision_swapped and label, each A>B, B>A or A=B (or A, B, tie); or a row for each order, with pair_id and swapped.
+    It prints how often the judge is right, its position bias, and the share that is right, or of pairs in which A is
+    better, corrected by the rows that have a label.
 
     --correct prints the scores of a run with the judge's errors corrected by PEOPLE (prediction-powered inference,
     PPI++), the judge's own scores, and those of people's labels alone. PEOPLE must have compared a random sample of
@@ -192,15 +194,18 @@ def judge_command(
     from unswayed.measure.judging import judge_agreement, save_agreement
 
     if people is not None and not runs and not given["equivalent"]:
-        from unswayed.measure.preferences import has_preferences, judge_preferences
+        from unswayed.measure.preferences import Preferences, has_preferences, judge_preferences
+        from unswayed.measure.verdicts import has_verdicts, read_verdicts
 
-        if has_preferences(people):
+        pairwise = has_preferences(people)
+        if pairwise or has_verdicts(people):
             unused = {"-o": to, "--swap": given["swap"], "--pairs": given["pairs_to"], "--rubric": given["rubric"]}
             if wrong := [name for name, value in unused.items() if value]:
                 raise UsageError(f"{wrong[0]} has no use with a table of decisions: no judge is asked.")
-            preferred = judge_preferences(people, given["level"])
-            print_values(format_, *([preferred] if format_ == "json" else [[row] for row in preferred.rows()]))
-            for sentence in preferred.sentences():
+            log = judge_preferences(people, given["level"]) if pairwise else read_verdicts(people, given["level"])
+            rows = log.rows() if isinstance(log, Preferences) else log.table()
+            print_values(format_, *([log] if format_ == "json" else [[row] for row in rows]))
+            for sentence in log.sentences():
                 click.echo(sentence, err=True)
             return
     if not given["equivalent"]:

@@ -15,5 +15,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "measure.metric_check": "darr",
         "measure.paired": "Coefficient intervals_of mixed_effects pair_of TIES Ties Wins win_rate",
         "measure.people": "PeopleBlock",
+        "measure.preferences": "Decisions Preferences judge_preferences read_decisions",
+        "measure.results": "Results",
     },
 )

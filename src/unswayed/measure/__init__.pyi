@@ -6,14 +6,19 @@ from unswayed.measure.measuring import Runlike, measure_run
 from unswayed.measure.metric_check import darr
 from unswayed.measure.paired import TIES, Coefficient, Ties, Wins, intervals_of, mixed_effects, pair_of, win_rate
 from unswayed.measure.people import PeopleBlock
+from unswayed.measure.preferences import Decisions, Preferences, judge_preferences, read_decisions
+from unswayed.measure.results import Results
 
 __all__ = [
     "TIES",
     "Coefficient",
+    "Decisions",
     "Difference",
     "ErrorRates",
     "Group",
     "PeopleBlock",
+    "Preferences",
+    "Results",
     "Runlike",
     "Ties",
     "Wins",
@@ -24,9 +29,11 @@ __all__ = [
     "file_id",
     "flips",
     "intervals_of",
+    "judge_preferences",
     "measure_run",
     "mixed_effects",
     "pair_of",
+    "read_decisions",
     "score_values",
     "win_rate",
 ]

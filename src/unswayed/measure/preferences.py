@@ -5,8 +5,9 @@ Its decisions are read from a table, whoever made them: nothing is asked.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -28,7 +29,13 @@ from unswayed.stats.prediction import MIN_LABELS
 from unswayed.storage.untrusted_files import read_json_lines
 
 VERSION = 1  # of these definitions; part of every signature
-_SIDES = {"A>B": 1.0, "A": 1.0, "B>A": 0.0, "B": 0.0, "A=B": 0.5, "TIE": 0.5}
+_SIDES = {
+    **dict.fromkeys(("A>B", "A>>B", "A", "[[A]]", "MODEL_A", "FIRST"), 1.0),
+    **dict.fromkeys(("B>A", "B>>A", "B", "[[B]]", "MODEL_B", "SECOND"), 0.0),
+    **dict.fromkeys(("A=B", "B=A", "TIE", "[[C]]", "TIE(BOTHBAD)", "BOTH", "NEITHER"), 0.5),
+}
+_DECISIONS = ("decision", "verdict", "winner", "preference", "choice")  # names of the same field
+_PAIR = ("pair_id", "pair", "id")  # what names a pair that has a row for each order
 _SURE = 0.05  # p-value up to which a judge is said to prefer a place
 
 
@@ -103,21 +110,27 @@ class Preferences(msgspec.Struct, frozen=True):
         return said
 
 
-def judge_preferences(path: str | Path, level: float = 0.95) -> Preferences:
-    """What JSON lines with `decision`, `decision_swapped` and `label` show of a judge.
+class Decisions(NamedTuple):
+    """A judge's decisions on pairs as numbers: 1 where A is better, 0 where B is, ½ for a tie; NaN where there is none.
 
-    All three are `A>B`, `B>A` or `A=B`. `decision_swapped` is what the judge says once the two have changed places, as
-    it says it: its A is the answer that is shown first. Rows without a label are corrected by those that have one,
-    which must be chosen at random.
+    `other` is what it says if the two change places, about the same answers as `one`.
     """
+
+    one: Array
+    other: Array
+    label: Array
+
+
+def read_decisions(path: str | Path) -> Decisions:
+    """The decisions of JSON lines with `decision`, `decision_swapped` and `label`, in any form that is known."""
     decided, turned, labels = [], [], []
-    for line, row in read_json_lines(Path(path), dict[str, Any]):
+    for line, row in _with_both_orders(Path(path)):
         numbers = []
         for name in ("decision", "decision_swapped", "label"):
             given = row.get(name)
             text = "" if given is None else str(given).replace(" ", "").upper()
             if text and text not in _SIDES:
-                raise DataError(f"{name} must be A>B, B>A or A=B, not {str(given)!r:.40}.", path, line)
+                raise DataError(f"{name} must be A>B, B>A or A=B (or A, B, tie), not {str(given)!r:.40}.", path, line)
             numbers.append(_SIDES[text] if text else np.nan)
         if np.isnan(numbers[0]):
             raise DataError("there is no 'decision' in this row.", path, line)
@@ -128,12 +141,24 @@ def judge_preferences(path: str | Path, level: float = 0.95) -> Preferences:
         labels.append(numbers[2])
     if not decided:
         raise NothingEvaluated(f"{path}: there is no row in it.")
-    one, other, label = np.array(decided), np.array(turned), np.array(labels)
-    both_ways, labelled = ~np.isnan(other), ~np.isnan(label)
+    found = Decisions(np.array(decided), np.array(turned), np.array(labels))
+    both_ways = ~np.isnan(found.other)
     if both_ways.any() and not both_ways.all():
         line = int(np.flatnonzero(~both_ways)[0]) + 1
         raise DataError("there is no 'decision_swapped' in this row. Give it in all rows, or in none.", path, line)
-    swapped = bool(both_ways.all())
+    return found
+
+
+def judge_preferences(path: str | Path, level: float = 0.95) -> Preferences:
+    """What JSON lines with `decision`, `decision_swapped` and `label` show of a judge.
+
+    All three are `A>B`, `B>A` or `A=B`; or `A`, `B` or `tie`. `decision_swapped` is what the judge says once the two
+    have changed places, as it says it: its A is the answer that is shown first. Rows without a label are corrected by
+    those that have one, which must be chosen at random.
+    """
+    one, other, label = read_decisions(path)
+    labelled = ~np.isnan(label)
+    swapped = not np.isnan(other).any()
     together = (one + other) / 2 if swapped else one
     n, k = len(one), int(labelled.sum())
     signed = {"decisions": digest(one, np.nan_to_num(other, nan=-1.0), np.nan_to_num(label, nan=-1.0)), "level": level}
@@ -175,7 +200,53 @@ def has_preferences(path: str | Path) -> bool:
         _, row = next(iter(read_json_lines(Path(path), dict[str, Any])), (0, {}))
     except DataError:
         return False  # whoever reads it says what is wrong with it
-    return "decision" in row
+    said = row.get(_name_of(row), row.get("judgments"))
+    return isinstance(said, list) or str(said).replace(" ", "").upper() in _SIDES
+
+
+def _name_of(row: Mapping[str, Any]) -> str:
+    return next((name for name in _DECISIONS if name in row), _DECISIONS[0])
+
+
+def _with_both_orders(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows with `decision` and `decision_swapped`, whatever form they have in the file.
+
+    They may be under other names, in a list `judgments` as JudgeBench has them, or in two rows of one pair, of which
+    one says `swapped`.
+    """
+    waiting: dict[str, tuple[int, dict[str, Any]]] = {}
+    for line, row in read_json_lines(path, dict[str, Any]):
+        name = _name_of(row)
+        both = row.get("judgments")
+        if isinstance(both, list) and both and all(isinstance(one, dict) for one in both):
+            row = {
+                **row,
+                **{key: one.get("decision") for key, one in zip(("decision", "decision_swapped"), both, strict=False)},
+            }
+        elif name in row:
+            row = {
+                **row,
+                "decision": row[name],
+                "decision_swapped": row.get(f"{name}_swapped", row.get("decision_swapped")),
+            }
+        if "swapped" not in row:
+            yield line, row
+            continue
+        pair = next((str(row[key]) for key in _PAIR if key in row), None)
+        if pair is None:
+            raise DataError("a row that says whether it is 'swapped' needs the 'pair_id' of its pair.", path, line)
+        if pair not in waiting:
+            waiting[pair] = line, row
+            continue
+        _, other = waiting.pop(pair)
+        if bool(other["swapped"]) == bool(row["swapped"]):
+            raise DataError(
+                f"two rows of the pair {pair!r:.40} have the same order: one must be 'swapped'.", path, line
+            )
+        first, second = (other, row) if row["swapped"] else (row, other)
+        yield line, {**first, "decision_swapped": second["decision"]}
+    for line, _ in waiting.values():
+        raise DataError("the pair of this row has no row in the other order.", path, line)
 
 
 def _ends(e: Estimate, times: float = 100) -> str:

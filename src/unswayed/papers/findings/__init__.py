@@ -1,0 +1,1 @@
+"""What real systems do when real people vary: published answers, measured again."""
