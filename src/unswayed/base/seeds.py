@@ -234,18 +234,32 @@ class Streams(Sequence[Stream]):
             self._numbers = np.frombuffer(b"".join(self._digests), "<u8").reshape(-1, AT_ONCE)
         return self._numbers
 
-    def first(self, counts: Sequence[int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    def first(self, counts: Sequence[int] | NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """At least as many first numbers of each stream as asked; and where those of each begin."""
         import numpy as np
 
-        starts, more = np.arange(len(self)) * AT_ONCE, list[bytes]()
-        for n in [n for n, count in enumerate(counts) if count > AT_ONCE]:
-            starts[n] = (len(self) + len(more)) * AT_ONCE  # all of its numbers come again behind the others'
-            more.append(digest := self._digests[n])
-            for _ in range((counts[n] - 1) // AT_ONCE):
-                more.append(digest := blake2b(digest).digest())
-        found = np.frombuffer(b"".join((*self._digests, *more)), "<u8") if more else self.numbers.ravel()
-        return found, starts
+        blocks = (np.maximum(np.asarray(counts), 1) - 1) // AT_ONCE  # that follow the first
+        if not blocks.any():
+            return self.numbers.ravel(), np.arange(len(self)) * AT_ONCE
+        every: list[bytes] = []
+        add, hashed = every.append, blake2b
+        for digest, more in zip(self._digests, blocks.tolist(), strict=True):
+            add(digest)
+            for _ in range(more):
+                digest = hashed(digest).digest()
+                add(digest)
+        return np.frombuffer(b"".join(every), "<u8"), (np.cumsum(blocks + 1) - blocks - 1) * AT_ONCE
+
+    def moments(self, word: str) -> NDArray[np.uint64]:
+        """The first numbers of each stream's `moment` for a word, a row for each stream."""
+        import numpy as np
+
+        begin, end, digests = blake2b(self._person.key), coded("\0" + word), []
+        for id in self._ids:
+            h = begin.copy()
+            h.update(coded(f"\0{len(id)}:{id}") + end)
+            digests.append(h.digest())
+        return np.frombuffer(b"".join(digests), "<u8").reshape(-1, AT_ONCE)
 
     def below(self, nth: int, sizes: Sequence[int]) -> list[int]:
         """What `Stream.below` gives in each stream as its number `nth`, from 0, where `sizes` has an n for each."""

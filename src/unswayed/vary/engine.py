@@ -18,7 +18,7 @@ from unswayed.base.errors import CannotKeepLabels, UnknownName, UsageError, opti
 from unswayed.base.gc_pause import collecting_later
 from unswayed.base.language import UNSURE, knows, require_language
 from unswayed.base.options import OperatorSpec
-from unswayed.base.protect import PROTECT, Protected, keeps_protected, texts_with_protected
+from unswayed.base.protect import PROTECT, Protected, keeps_protected
 from unswayed.base.recorder import recorder_of
 from unswayed.base.secrets import masked_data
 from unswayed.base.seeds import Seeds
@@ -26,6 +26,7 @@ from unswayed.base.task import task_named
 from unswayed.base.values import Example, Json, Maker, Variant, VariantColumn, Variants
 from unswayed.storage.suite import LANGUAGE
 from unswayed.vary import operators
+from unswayed.vary.columns import ManyEdits
 from unswayed.vary.combined import PLUS, Combined
 from unswayed.vary.facts import touched_facts, touching_each
 from unswayed.vary.guard import LabelGuard
@@ -453,7 +454,8 @@ class Varier:
             self.left_out.update(operator.left_out)
             operator.left_out.clear()
             if block.one_each:
-                return self._column(operator, draw, texts, SingleEdits.of(changes))
+                columns = changes if isinstance(changes, ManyEdits) else SingleEdits.of(changes)
+                return self._column(operator, draw, texts, columns)
             if operator.slips and (touched := _touched_facts(texts, changes)):
                 changes = [
                     Change(one.edits, one.note + touched[i]) if one and i in touched else one
@@ -465,7 +467,7 @@ class Varier:
     def _changes(self, operator: Operator, draw: int, texts: Texts, fields: Sequence[str]) -> Sequence[Change | None]:
         """The operator's changes, from streams that are named after the fields."""
         changes = operator.change_many(texts, self._seeds_of(operator).streams(texts.ids, draw, fields))
-        for change in changes if not isinstance(changes, SingleEdits) else ():
+        for change in changes if not isinstance(changes, (SingleEdits, ManyEdits)) else ():
             if change is not None and not isinstance(change, tuple):
                 raise UsageError(
                     f"{operator.name} gave {change!r:.60}. `change` must return a Change, or None for no change."
@@ -478,7 +480,7 @@ class Varier:
         """The changes, drawn again where they damage what must stay whole, or a fact that must stay true."""
         # The first draw is what it always was, so texts with nothing to protect vary as before; and nearly all texts
         # are told by one scan of the block, which the draws and operators share.
-        found: dict[int, tuple[Protected, ...]] = {} if operator.protect == "none" else texts.once(_protected_in)
+        found: dict[int, tuple[Protected, ...]] = {} if operator.protect == "none" else texts.protected
         spared = {i: spans for i in found if (spans := operator.spares(found[i]))}
         facts = operator.keep_facts
         wanted: Sequence[int] = range(len(texts)) if facts else list(spared)
@@ -516,18 +518,28 @@ class Varier:
         there = {i: change for i, change in others.items() if change is not None}
         return SingleEdits(changes.edits._replace(news=kept), lambda: changes.notes, there)
 
-    def _column(self, operator: Operator, draw: int, texts: Texts, changes: SingleEdits) -> VariantColumn:
+    def _column(self, operator: Operator, draw: int, texts: Texts, changes: SingleEdits | ManyEdits) -> VariantColumn:
         """What `_variant` makes, where each example has one text and nearly all have one edit: the common case."""
         # Columns all the way: for quick operators, an object for each variant would cost more than the variant. What is
         # not one plain edit goes through `_variant`, example by example.
         examples, fields, befores, golds = texts.examples, texts.fields, texts.strings, texts.golds
-        if self._aligned:
+        odd = list(changes.others)
+        if isinstance(changes, ManyEdits):
+            afters = changes.applied()
+            if self._aligned:  # tags stay as they are if the tokens do
+                keeps = changes.keeps_tokens
+                there = enumerate(zip(afters, golds, texts.tags, strict=True))
+                odd += [
+                    i
+                    for i, (new, gold, tags) in there
+                    if new and gold is not None and not (keeps and tags and "  " not in f" {new} ")
+                ]
+        elif self._aligned:
             afters, golds = self.task.move_each(golds, fields, befores, changes.edits)
         else:
             afters = apply_each(befores, changes.edits)
         if operator.meaning != "same" and not self.keep_gold:
             golds = [None] * len(examples)  # after a control the answer should differ; which it then is, nobody said
-        odd = list(changes.others)
         if any(map(eq, befores, afters)):
             odd += [i for i, (before, after) in enumerate(zip(befores, afters, strict=True)) if before == after]
         others: dict[int, str] = {}
@@ -586,12 +598,10 @@ class Varier:
         return not self._mixed or knows(self.operators[k].languages, self._language(example))
 
 
-def _protected_in(texts: Texts) -> dict[int, tuple[Protected, ...]]:
-    return texts_with_protected(texts.strings)
-
-
 def _edits_at(changes: Sequence[Change | None], i: int) -> Sequence[Edit]:
     """The edits of a text's change, without the note, which may take longer to make."""
+    if isinstance(changes, ManyEdits):
+        return changes.edits_of(i)
     if isinstance(changes, SingleEdits) and (new := changes.edits.news[i]) is not None:
         return (Edit(changes.edits.starts[i], changes.edits.ends[i], new),)
     change = changes.others.get(i) if isinstance(changes, SingleEdits) else changes[i]

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast, overload
 
 from unswayed.base.edits import Edit, LabelsLost, OneEach, apply
 from unswayed.base.errors import UsageError, option
-from unswayed.base.protect import PROTECT, Protected, outside, protected_spans, touching
+from unswayed.base.protect import PROTECT, Protected, outside, protected_spans, texts_with_protected, touching
 from unswayed.base.seeds import Stream, StreamIds, Streams
 from unswayed.base.task import TAGGED, Task
 from unswayed.base.values import Example, Inputs, Json, Meaning
@@ -200,6 +200,11 @@ class Texts(Sequence[Text]):
         return found
 
     @cached_property
+    def protected(self) -> dict[int, tuple[Protected, ...]]:
+        """What must stay whole, by the place of the text; texts without any are left out."""
+        return texts_with_protected(self.strings)
+
+    @cached_property
     def tags(self) -> list[Sequence[str] | None]:
         """The tags of each text's tokens, which single spaces separate; None where it has none."""
         if self.task is None:
@@ -356,7 +361,7 @@ class Operator:
     @classmethod
     def parameters(cls) -> dict[str, inspect.Parameter]:
         """The operator's parameters by name, with `protect`, which every operator that edits texts has."""
-        own = _own_parameters(cls).copy()
+        own = _own_parameters(cast(Any, cls)).copy()
         if issubclass(cls, PromptOperator):
             return own
         return {**own, "protect": inspect.Parameter("protect", inspect.Parameter.KEYWORD_ONLY, default=PROTECT[0])}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unswayed.base.edits import Edit, OneEach
 from unswayed.base.seeds import AT_ONCE, Stream, Streams, below
+from unswayed.vary.columns import ManyEdits, characters_of
 from unswayed.vary.keyboard.layouts import LANGUAGES, OTHER_SCRIPT, Layout, Stroke, layout as layout_named, layout_for
 from unswayed.vary.operator import Change, Operator, SingleEdits, Text, Texts
 from unswayed.vary.words import checked_rate, common_ends, picked, some
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _GUESSES = 8  # places tried for a letter, before all are listed
+_NOTED = 5  # slips that a note names
 _FEW_TEXTS = 4  # for which arrays take longer
 _PLAIN = 128  # characters of ASCII
 
@@ -29,6 +31,7 @@ class _Table(NamedTuple):
     counts: NDArray[np.uint64]
     firsts: NDArray[np.uint64]
     news: list[str]
+    codes: NDArray[np.uint32]  # of what comes out, if it is one character
     notes: list[str]
 
 
@@ -62,7 +65,8 @@ class Slips(dict[str, tuple[str, ...]]):
         counts = np.array([*map(len, each), 0], np.uint64)  # the last is for all other characters
         news = [new for slips in each for new in slips]
         notes = [f"{chr(code)}→{new} at " for code, slips in enumerate(each) for new in slips]
-        return _Table(counts, np.cumsum(counts) - counts, [*news, ""], [*notes, ""])
+        codes = np.array([ord(new) if len(new) == 1 else 0 for new in [*news, ""]], np.uint32)
+        return _Table(counts, np.cumsum(counts) - counts, [*news, ""], codes, [*notes, ""])
 
     def near(self, stroke: Stroke) -> tuple[Stroke, ...]:
         """The strokes beside a stroke that write letters."""
@@ -126,36 +130,29 @@ class Adjacent(Operator):
         composed = written.isascii() or unicodedata.is_normalized("NFC", written)
         if not composed and unicodedata.is_normalized("NFD", written):  # letters and marks apart, as the text has them
             edits = [Edit(start, end, unicodedata.normalize("NFD", new)) for start, end, new in edits]
-        notes = [f"{written[start:end]}→{new} at {start}" for start, end, new in edits[:5]]
+        notes = [f"{written[start:end]}→{new} at {start}" for start, end, new in edits[:_NOTED]]
         return Change(tuple(edits), ", ".join(notes))
 
     def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
         slips = slips_on(self._layout or layout_for(texts.language).name) if texts.language else None
-        one_by_one = self.rate or len(texts) < _FEW_TEXTS
+        one_by_one = len(texts) < _FEW_TEXTS or self.words < 1 or (self.rate and self.keep_facts)
         if slips is None or one_by_one or slips.board.input or slips.board.name in OTHER_SCRIPT:
             return [self._change_one(text, rng) for text, rng in zip(texts, streams, strict=True)]
+        return self._any_letters(texts, streams, slips) if self.rate else self._one_letter(texts, streams, slips)
+
+    def _one_letter(self, texts: Texts, streams: Streams, slips: Slips) -> SingleEdits:
+        """What `_change_one` does to the one letter of plain texts, in the same draws."""
         import numpy as np
 
-        # What `_change_one` does to the one letter of plain texts, in the same draws.
         # All texts at once, as arrays: the letters of a block are one array of codes, the draws of all streams another,
         # and a slip is a row of a table that has those of all ASCII characters. Text by text, `unswayed vary` on
         # 100,000 texts takes 1.25 to 1.45 times as much CPU time.
         codes, starts, sizes = texts.once(_plain_letters)
-        table, numbers = slips.table, streams.numbers
-        # As `_change_one` does one after another: the first guess that finds a letter counts. As many are made as leave
-        # a number for what comes out; each time for the texts that still have none, which soon are few.
-        at, tried = np.zeros(len(texts), np.int64), np.zeros(len(texts), np.int64)
-        counts, waiting = np.zeros(len(texts), np.uint64), np.arange(len(texts))
-        for guess in range(AT_ONCE - 1):
-            at[waiting] = its = below(numbers[waiting, guess], sizes[waiting]).astype(np.int64)
-            counts[waiting] = slipping = table.counts[codes[starts[waiting] + its]]
-            tried[waiting] = guess
-            waiting = waiting[slipping == 0]
-            if not len(waiting):
-                break
-        rows = np.arange(len(texts))
+        starts = np.where(sizes > 0, starts, len(codes) - 1)
+        table, at, rows = slips.table, np.zeros(len(texts), np.int64), np.arange(len(texts))
+        counts, tried = _guess(at, rows, streams.numbers, (codes, starts, sizes.astype(np.uint64)), table)
         # The number after the guess that counted decides what comes out, as the next draw of the stream would.
-        chosen = table.firsts[codes[starts + at]] + below(numbers[rows, tried + 1], counts)
+        chosen = table.firsts[codes[starts + at]] + below(streams.numbers[rows, tried + 1], counts)
         others = {}
         places: list[int] = at.tolist()
         kinds: list[int] = chosen.tolist()
@@ -169,6 +166,58 @@ class Adjacent(Operator):
             lambda: [f"{table.notes[kind]}{place}" for kind, place in zip(kinds, places, strict=True)],
             others,
         )
+
+    def _any_letters(self, texts: Texts, streams: Streams, slips: Slips) -> ManyEdits:
+        """What `_change_one` does to the letters of plain texts at the rate, in the same draws."""
+        import numpy as np
+
+        # Text by text, blocks take 6 to 15 times as long, the more the more letters change.
+        codes, starts, sizes = texts.once(_plain_letters)
+        table = slips.table
+        letters = np.flatnonzero(table.counts[codes] > 0)  # each of which draws a number
+        firsts = letters.searchsorted(starts)
+        many = letters.searchsorted(starts + sizes) - firsts
+        # As many numbers as letters decide which slip; then one for each that does decides what comes out. Where none
+        # does, one letter is guessed. The few texts that draw more numbers than these go one by one.
+        expected = np.ceil(many * self.rate + 2 * np.sqrt(many * self.rate * (1 - self.rate))).astype(np.int64)
+        wanted = many + np.minimum(np.maximum(expected, _GUESSES), np.maximum(many, _GUESSES)) + 1
+        numbers, begins = streams.first(wanted)
+        owners = np.repeat(np.arange(len(texts)), many)
+        nth = np.arange(len(letters)) - np.repeat(firsts, many)
+        slipped = (numbers[begins[owners] + nth] >> np.uint64(11)) * 2.0**-53 < self.rate
+        places, owners = letters[slipped], owners[slipped]
+        each = np.bincount(owners, minlength=len(texts))
+        nth = np.arange(len(places)) - np.repeat(np.cumsum(each) - each, each)
+        drawn = begins[owners] + many[owners] + nth
+        # guesses, for texts in which no letter slipped
+        none = np.flatnonzero((each == 0) & (many > 0))
+        rows = np.lib.stride_tricks.sliding_window_view(numbers, AT_ONCE)[(begins + many)[none]]
+        area = codes, starts[none], sizes[none].astype(np.uint64)
+        its = np.zeros(len(none), np.int64)
+        counts, tried = _guess(its, np.arange(len(none)), rows, area, table)
+        found = counts > 0
+        places = np.append(places, (starts[none] + its)[found])
+        owners = np.append(owners, none[found])
+        drawn = np.append(drawn, ((begins + many)[none] + tried + 1)[found])
+        order = np.argsort(places, kind="stable")
+        places, owners, drawn = places[order], owners[order], drawn[order]
+        old = codes[places]
+        kinds = table.firsts[old] + below(numbers[np.minimum(drawn, len(numbers) - 1)], table.counts[old])
+        # one by one: texts that are not plain, in which no guess found a letter, whose draws go on, or may damage things
+        apart = [i for i, spans in texts.protected.items() if self.spares(spans)] if self.protect != "none" else []
+        apart += owners[table.codes[kinds] == 0].tolist()
+        apart += np.flatnonzero((each > wanted - many) & (each > 0)).tolist() + none[~found].tolist()
+        apart += [i for i, text in enumerate(texts.strings) if text and not text.isascii()]
+        others = {i: change for i in set(apart) if (change := self._change_one(texts[i], streams[i]))}
+        stay = np.ones(len(texts), bool)
+        stay[list(apart)] = False
+        kept = stay[owners]
+
+        def note(i: int, edits: Sequence[Edit]) -> str:
+            written = texts.strings[i]
+            return ", ".join([f"{written[start:end]}→{new} at {start}" for start, end, new in edits[:_NOTED]])
+
+        return ManyEdits(texts, places[kept], table.codes[kinds[kept]], note, others)
 
     def _together(self, text: Text, slips: Slips, rng: Stream) -> list[Edit]:
         """Slips among keys that write syllables together: what comes out is composed again."""
@@ -192,23 +241,41 @@ class Adjacent(Operator):
         return edits
 
 
-def _plain_letters(texts: Texts) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]]:
+def _plain_letters(texts: Texts) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
     """The letters of texts, where each begins, and how many each has. Those of texts that are not ASCII are no letters,
     and nor is the one at the end, which stands for the letters of empty texts."""
     import numpy as np
 
-    joined = "".join(texts.strings)
-    # Joined texts are coded once: as bytes if all are ASCII, else as UTF-32, in which every character has four bytes
-    # and so a place that can be reckoned. Lone surrogates, which no encoding has, must pass.
-    ascii = joined.isascii()
-    coded = joined.encode("ascii" if ascii else "utf-32-le", "surrogatepass")
-    codes = np.append(np.frombuffer(coded, np.uint8 if ascii else "<u4"), np.uint8(_PLAIN))
-    sizes = np.array(list(map(len, texts.strings)), np.int64)
-    starts = np.cumsum(sizes) - sizes
-    if not ascii:
+    every, starts, sizes = texts.once(characters_of)
+    codes = np.append(every, every.dtype.type(_PLAIN))
+    if every.dtype != np.uint8:
         plain = np.array([text.isascii() for text in texts.strings])
         codes[:-1][~np.repeat(plain, sizes)] = _PLAIN
-    return codes, np.where(sizes > 0, starts, len(codes) - 1), sizes.astype(np.uint64)
+    return codes, starts, sizes
+
+
+def _guess(
+    at: NDArray[np.int64],
+    waiting: NDArray[np.int64],
+    numbers: NDArray[np.uint64],
+    area: tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]],
+    table: _Table,
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Guesses a place in each text, which it writes to `at`: how many slips there are, and which guess found it."""
+    import numpy as np
+
+    # As `_change_one` does one after another: the first guess that finds a letter counts. As many are made as leave
+    # a number for what comes out; each time for the texts that still have none, which soon are few.
+    codes, starts, sizes = area
+    counts, tried = np.zeros(len(at), np.uint64), np.zeros(len(at), np.int64)
+    for guess in range(AT_ONCE - 1):
+        at[waiting] = its = below(numbers[waiting, guess], sizes[waiting]).astype(np.int64)
+        counts[waiting] = slipping = table.counts[codes[starts[waiting] + its]]
+        tried[waiting] = guess
+        waiting = waiting[slipping == 0]
+        if not len(waiting):
+            break
+    return counts, tried
 
 
 def _slip_places(text: str, at: Iterable[int], slips: Slips) -> list[tuple[int, int]]:
