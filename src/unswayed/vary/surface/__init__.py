@@ -6,13 +6,17 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from importlib.resources import files
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from unswayed.base.edits import Edit, apply
 from unswayed.base.protect import protected_spans, touching
-from unswayed.base.seeds import Stream
-from unswayed.vary.operator import Change, Operator, Text
+from unswayed.base.seeds import Stream, Streams, below
+from unswayed.vary.operator import Change, Operator, Text, Texts
 from unswayed.vary.words import checked_choice, checked_rate, some, word_ranks
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 DATA = files("unswayed.vary.surface") / "data"
 LONGEST = 20_000  # characters of a text that are looked at
@@ -42,8 +46,17 @@ class SurfaceOperator(Operator):
     def __init__(self, kind: str = "any", rate: float = 0.0) -> None:
         self.kind, self.rate = checked_choice("kind", kind, "any", *self.kinds), checked_rate(rate)
 
-    def change(self, text: Text, rng: Stream) -> Change | None:
-        for kind in self.order(text, rng) if self.kind == "any" else [self.kind]:
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """The kinds that may come."""
+        return self.kinds if self.kind == "any" else (self.kind,)
+
+    def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
+        return [self.change_one(text, rng) for text, rng in zip(texts, streams, strict=True)]
+
+    def change_one(self, text: Text, rng: Stream) -> Change | None:
+        """The change to a text by itself."""
+        for kind in self.order(text, rng) if self.kind == "any" else self.tried:
             places = self.of_kind(kind, text, rng)
             if spans := self.spares(protected_spans(text.text)):
                 places = [place for place in places if not any(touching(text.text, spans, place))]
@@ -57,6 +70,20 @@ class SurfaceOperator(Operator):
     def order(self, text: Text, rng: Stream) -> Sequence[str]:
         """The kinds as they are tried, drawn once for all texts of an example: a person writes both in one way."""
         return rng.moment("kind").sample(self.kinds, len(self.kinds))
+
+    def orders(self, streams: Streams) -> NDArray[np.int64]:
+        """The same for many texts: a row for each, of numbers of `tried`."""
+        import numpy as np
+
+        size = len(self.tried)
+        if size == 1:
+            return np.zeros((len(streams), 1), np.int64)
+        numbers, rows = streams.moments("kind"), np.arange(len(streams))
+        orders = np.tile(np.arange(size), (len(streams), 1))
+        for i in range(size):  # as `Stream.sample` draws
+            j = i + below(numbers[:, i], np.full(len(streams), size - i, np.uint64)).astype(np.int64)
+            orders[rows, i], orders[rows, j] = orders[rows, j], orders[rows, i]
+        return orders
 
     def note(self, kind: str, text: str, edits: Sequence[Edit]) -> str:
         """What was done, for people."""
