@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, ClassVar
 
 from unswayed.base.edits import Edit, apply
-from unswayed.base.protect import protected_spans, touching
+from unswayed.base.protect import Protected, touching
 from unswayed.base.seeds import Stream, Streams, below
 from unswayed.vary.operator import Change, Operator, Text, Texts
 from unswayed.vary.words import checked_choice, checked_rate, some, word_ranks
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 DATA = files("unswayed.vary.surface") / "data"
 LONGEST = 20_000  # characters of a text that are looked at
+_DIGITS = frozenset("0123456789")
 _NOTED = 5  # edits that a note names
 
 # Numbers with marks inside, and short forms with points. Addresses, code and the like are in `base/protect.py`.
@@ -52,27 +53,36 @@ class SurfaceOperator(Operator):
         return self.kinds if self.kind == "any" else (self.kind,)
 
     def change_many(self, texts: Texts, streams: Streams) -> Sequence[Change | None]:
-        return [self.change_one(text, rng) for text, rng in zip(texts, streams, strict=True)]
+        orders, spans = self.orders(streams).tolist(), texts.protected if self.protect != "none" else {}
+        return [
+            self.change_one(text, rng, [self.tried[k] for k in order], self.spares(spans.get(i, ())))
+            for i, (text, rng, order) in enumerate(zip(texts, streams, orders, strict=True))
+        ]
 
-    def change_one(self, text: Text, rng: Stream) -> Change | None:
-        """The change to a text by itself."""
-        for kind in self.order(text, rng) if self.kind == "any" else self.tried:
+    def change_one(
+        self, text: Text, rng: Stream, kinds: Sequence[str], spans: tuple[Protected, ...]
+    ) -> Change | None:  # fmt: skip
+        """The change to one text: kinds as they are tried, and what must stay whole."""
+        for kind in self.order_in(text.language) if self.kind == "any" and self.order_in(text.language) else kinds:
             places = self.of_kind(kind, text, rng)
-            if spans := self.spares(protected_spans(text.text)):
+            if spans:
                 places = [place for place in places if not any(touching(text.text, spans, place))]
             chosen = [edit for place in some(places, self.rate, rng) for edit in place]
+            if not chosen:
+                continue
             edits = tuple(sorted(chosen, key=lambda edit: edit.start))  # a pair of brackets is one place with two ends
             new = apply(text.text, edits)
             if new != text.text and new.strip() and text.keeps(edits):
                 return Change(edits, self.note(kind, text.text, edits))
         return None
 
-    def order(self, text: Text, rng: Stream) -> Sequence[str]:
-        """The kinds as they are tried, drawn once for all texts of an example: a person writes both in one way."""
-        return rng.moment("kind").sample(self.kinds, len(self.kinds))
+    def order_in(self, language: str) -> Sequence[str]:
+        """The kinds as they are tried in a language, where that is no matter of chance."""
+        return ()
 
     def orders(self, streams: Streams) -> NDArray[np.int64]:
-        """The same for many texts: a row for each, of numbers of `tried`."""
+        """The kinds as they are tried, as numbers of `tried`, a row for each text. They are drawn once for all texts of
+        an example: a person writes both in one way."""
         import numpy as np
 
         size = len(self.tried)
@@ -103,6 +113,8 @@ def noted(text: str, edits: Sequence[Edit]) -> str:
 
 def fixed_places(text: str) -> set[int]:
     """The places of a text inside decimal numbers, times, dates and short forms such as *p.m.*"""
+    if text.isascii() and "." not in text and _DIGITS.isdisjoint(text):
+        return set()
     return {at for match in _FIXED.finditer(text[:LONGEST]) for at in range(*match.span())}
 
 

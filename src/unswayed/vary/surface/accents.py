@@ -57,9 +57,9 @@ class Accents(SurfaceOperator):
     def __init__(self, kind: str = "any", rate: float = 1.0) -> None:
         super().__init__(kind, rate)
 
-    def order(self, text: Text, rng: Stream) -> Sequence[str]:
+    def order_in(self, language: str) -> Sequence[str]:
         # Germans write *fuer*, Italians *e'*; *wurde* for *würde* and *e* for *è* are other words
-        return ("spelled", "dropped") if base(text.language) in ("de", "it") else super().order(text, rng)
+        return ("spelled", "dropped") if base(language) in ("de", "it") else ()
 
     def of_kind(self, kind: str, text: Text, rng: Stream) -> list[list[Edit]]:
         written, language = text.text[:LONGEST], base(text.language)

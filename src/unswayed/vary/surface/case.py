@@ -80,10 +80,13 @@ class Case(SurfaceOperator):
         orders, rows = self.orders(streams), np.arange(len(texts))
         able = there[orders.T, rows]  # by kind in the text's order
         chosen = orders[rows, able.argmax(0)]
-        apart = {i for i, spans in texts.protected.items() if self.spares(spans)}
+        spans = {i: spared for i, found in texts.protected.items() if (spared := self.spares(found))}
+        apart = set(spans)
         if codes.dtype != np.uint8 or len(codes) > LONGEST:
             apart |= {i for i, text in enumerate(texts.strings) if not text.isascii() or len(text) > LONGEST}
-        others = {i: change for i in apart if (change := self.change_one(texts[i], streams[i]))}
+        tried = {i: [self.tried[k] for k in orders[i].tolist()] for i in apart}
+        each = ((i, self.change_one(texts[i], streams[i], tried[i], spans.get(i, ()))) for i in apart)
+        others = {i: change for i, change in each if change}
         stay = able.any(0)
         stay[list(apart)] = False
         made = np.where(stay[owners], cased[chosen[owners], np.arange(len(codes))], codes)

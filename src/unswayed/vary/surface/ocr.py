@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from unswayed.base.edits import Edit, OneEach
 from unswayed.base.seeds import Stream, Streams, below
 from unswayed.vary.operator import Change, Operator, SingleEdits, Text, Texts
-from unswayed.vary.surface import CYRILLIC, LATIN, LONGEST, another_word, base, fixed_places, joined, noted
-from unswayed.vary.words import checked_rate, some
+from unswayed.vary.surface import CYRILLIC, LATIN, LONGEST, base, fixed_places, joined, noted
+from unswayed.vary.words import checked_rate, some, word_ranks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,15 +60,14 @@ _MAX_TOKENS = 50_000  # of a language whose places are remembered between blocks
 
 
 class _Misreading(NamedTuple):
-    """A stretch of a token that can be misread, what may be read, and the beginning of the note on each."""
+    """A stretch of a token that can be misread, and what may be read."""
 
     start: int
     end: int
     news: tuple[str, ...]
-    notes: tuple[str, ...]
 
 
-_NONE = _Misreading(0, 0, (), ())
+_NONE = _Misreading(0, 0, ())
 
 
 class _TokenNumbers(dict[str, int]):
@@ -131,7 +130,7 @@ class Ocr(Operator):
         known = _tokens_in(text.language)
         tokens = _split(text.text)
         for token, number in zip(tokens, known.numbers(tokens), strict=True):
-            found += [(at + start, at + end, news) for start, end, news, _ in known.places[number]]
+            found += [(at + start, at + end, news) for start, end, news in known.places[number]]
             at += len(token) + 1
         edits = [Edit(start, end, rng.choice(news)) for start, end, news in some(found, self.rate, rng)]
         edits = self.allowed(text, edits) if self.rate else edits
@@ -148,7 +147,7 @@ class Ocr(Operator):
         at = firsts + below(streams.numbers[:, 0], counts).astype(firsts.dtype)
         token = begins.searchsorted(at, "right") - 1
         both = zip(tokens[token].tolist(), (at - begins[token]).tolist(), strict=True)
-        begin, end, readings, said = zip(*[places[k][n] for k, n in both], strict=True)
+        begin, end, readings = zip(*[places[k][n] for k, n in both], strict=True)
         kinds = streams.below(1, list(map(len, readings)))
         shifts = shifts[token]
         starts: list[int] = (shifts + begin).tolist()
@@ -160,7 +159,10 @@ class Ocr(Operator):
                 news[i] = None
         return SingleEdits(
             OneEach(starts, ends, news),
-            lambda: [f"{its[n]}{at}" if its else "" for its, n, at in zip(said, kinds, starts, strict=True)],
+            lambda: [
+                "" if new is None else f"{text[start:end]}→{new} at {start}"
+                for text, start, end, new in zip(texts.strings, starts, ends, news, strict=True)
+            ],
         )
 
 
@@ -206,18 +208,29 @@ def _doubtful(texts: Texts) -> list[int]:
     return [i for i, (text, tags) in both if tags is None or "  " in f" {text} "]
 
 
-def _places(text: str, language: str) -> Iterator[_Misreading]:
-    main, fixed = base(language), fixed_places(text)
+@cache
+def _shapes(main: str) -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
+    """What may be misread in a language, the longer first, and what for."""
     shapes = {"zh": _ZH, "ja": _JA, "el": _GREEK}.get(main, _CYRILLIC if main in CYRILLIC else _LATIN)
+    longest = sorted(shapes, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest))), {old: tuple(news.split()) for old, news in shapes.items()}
+
+
+def _places(text: str, language: str) -> Iterator[_Misreading]:
+    main, fixed, plain = base(language), fixed_places(text), text.isascii()
+    pattern, shapes = _shapes(main)
+    words = word_ranks() if main == "en" else {}
     for word in _WORD.finditer(text):
-        at, end = word.span()
-        while at < end:
-            size = 2 if text[at : at + 2] in shapes and at + 2 <= end else 1
-            old, head, tail = text[at : at + size], text[word.start() : at], text[at + size : end]
-            risky = old in _RISKY and (main != "en" or len(head + tail) < 2)
-            if old in shapes and not risky and at not in fixed and not joined(text, at + size):
-                long = len(head) + len(tail) > _MAX_WORD
-                news = [n for n in shapes[old].split() if long or not another_word(head + n + tail, language)]
-                if news:
-                    yield _Misreading(at, at + size, tuple(news), tuple(f"{old}→{new} at " for new in news))
-            at += size
+        first, last = word.span()
+        for match in pattern.finditer(text, first, last):
+            start, end = match.span()
+            old, rest = match[0], last - first - end + start
+            risky = old in _RISKY and (main != "en" or rest < 2)
+            if risky or start in fixed or (not plain and joined(text, end)):
+                continue
+            news = shapes[old]
+            if words and rest <= _MAX_WORD:
+                head, tail = text[first:start], text[end:last]
+                news = tuple([new for new in news if f"{head}{new}{tail}".lower() not in words])
+            if news:
+                yield _Misreading(start, end, news)

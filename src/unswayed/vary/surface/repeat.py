@@ -23,6 +23,9 @@ _STRESSED = frozenset({
 _HELD_LAST = "ywhszmrfл" + "мрсзшฟกขคงจชซดตนบปพมยรลวสหอ"  # consonants that people hold at the end of a word
 _LONG = "اويى" + "אהוי"  # long vowels of Arabic, and what Hebrew writes for vowels
 
+_VOWELS_HELD = frozenset(_VOWELS + _LONG)
+_HELD = _VOWELS_HELD.union(_HELD_LAST)
+
 
 class Repeat(Operator):
     """Repeats a letter of a word as people do for stress: *soooo good*.
@@ -40,20 +43,20 @@ class Repeat(Operator):
 
     def change(self, text: Text, rng: Stream) -> Change | None:
         written = text.text[:LONGEST]
-        fixed = fixed_places(written)
+        fixed, plain = fixed_places(written), written.isascii()
         places, spans = [], self.spares(protected_spans(text.text))
         for word in _WORD.finditer(written):
             lower = word[0].lower()
             short = len(word[0]) < _SHORTEST and lower not in _STRESSED and word[0] < "\u0590"
             if short or word.start() in fixed or in_name(written, word):
                 continue
-            bare = "".join(unicodedata.normalize("NFD", c)[0] for c in lower)
+            bare = lower if lower.isascii() else "".join(unicodedata.normalize("NFD", c)[0] for c in lower)
             small = bare if len(lower) == len(word[0]) else word[0]
             # the last letter is held if it can be, else the last vowel
             held = len(small) - 1
-            if small[held] not in _VOWELS + _HELD_LAST + _LONG:
-                held = max(small.rfind(c) for c in _VOWELS + _LONG)
-            if held >= 0 and not joined(written, word.start() + held + 1):
+            if small[held] not in _HELD:
+                held = next((k for k in range(held, -1, -1) if small[k] in _VOWELS_HELD), -1)
+            if held >= 0 and (plain or not joined(written, word.start() + held + 1)):
                 at = word.start() + held
                 if not spans or not any(touching(written, spans, [Edit(at, at + 1, "")])):
                     places.append(at)

@@ -57,19 +57,19 @@ class Spaces(SurfaceOperator):
 
 def _within(text: str, fixed: set[int], language: str) -> list[int]:
     """Places inside words where a space may come."""
-    found = []
+    found, plain = [], text.isascii()
     for word in _WORD.finditer(text):
         if word.start() in fixed or word[0].isupper():  # XXXIII and NASA are no words
             continue
-        unspaced = _NO_SPACES.search(word[0]) is not None
+        unspaced = not plain and _NO_SPACES.search(word[0]) is not None
         margin = 1 if unspaced else 2
         if len(word[0]) < (2 if unspaced else 4):
             continue
         for at in range(word.start() + margin, word.end() - margin + 1):
-            if joined(text, at) or text[at - 1] in _LEADS or text[at : at + 1] in _FOLLOWS:
+            if not plain and (joined(text, at) or text[at - 1] in _LEADS or text[at : at + 1] in _FOLLOWS):
                 continue
-            parts = text[word.start() : at], text[at : word.end()]
             # if both parts are words, the space says something else
-            if len(word[0]) > _LONG or not all(another_word(part, language) for part in parts):
+            both = len(word[0]) <= _LONG and another_word(text[word.start() : at], language)
+            if not (both and another_word(text[at : word.end()], language)):
                 found.append(at)
     return found
