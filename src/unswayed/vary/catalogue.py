@@ -1,11 +1,12 @@
 """The list of all operators: what each does, for which languages and tasks, and an example.
 
-Our own are listed from `catalogue.json`, which `make docs` writes: that takes a tenth of the time. If a source here has
-changed since, the operators are imported instead.
+Our own are listed from `catalogue.json`, which `make docs` writes: that takes a tenth of the time. If what is
+said of operators has changed since, they are imported instead.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -23,6 +24,10 @@ from unswayed.vary import operators
 
 _DRAWS = 6  # after which an operator is taken to find nothing in a sentence
 _FOLDER = files("unswayed.vary")
+# First lines of classes and of what is said of them, their parameters, and the tuples that they share.
+_LISTED = re.compile(
+    rb"(?m)^(?:class |[A-Z]+ = \(|    (?:languages|meaning|aligned|presets|example) |    def __init__|    \"\"\").*"
+)
 
 
 class BeforeAfter(msgspec.Struct, frozen=True):
@@ -48,7 +53,7 @@ class OperatorEntry(msgspec.Struct, frozen=True):
 
 
 class StoredCatalogue(msgspec.Struct, frozen=True):
-    """The entries of our own operators, and the check sum of the sources that they were made from."""
+    """The entries of our own operators, and the check sum of what they were made from."""
 
     sources: int
     entries: list[OperatorEntry]
@@ -89,11 +94,11 @@ def entry_of(name: str) -> OperatorEntry:
 
 
 def sources_sum() -> int:
-    """The check sum of all sources in this folder; 0 where there are none, as in an installation without them."""
+    """The check sum of what sources in this folder say of operators; 0 in an installation without sources."""
     folders = [folder for folder in _FOLDER.iterdir() if folder.is_dir()]
     inside = chain.from_iterable(folder.iterdir() for folder in (_FOLDER, *folders))
     sources = sorted((file.name, file.read_bytes()) for file in inside if file.name.endswith(".py"))
-    return crc32(b"\0".join(text for _, text in sources)) if sources else 0
+    return crc32(b"\0".join(line for _, text in sources for line in _LISTED.findall(text))) if sources else 0
 
 
 def _stored_entries() -> list[OperatorEntry]:
