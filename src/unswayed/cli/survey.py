@@ -49,6 +49,89 @@ def export(suites: tuple[str, ...], per_operator: int, controls: int, groups: in
     click.echo(f"What they are is in {key_file(Path(to))}: don't show it to annotators.", err=True)
 
 
+_ACCESS = "[arrive]\nopen = true\n"
+
+
+@command.command("make", short_help="Make a paper's human part, ready to be served.")
+@click.argument("what", type=click.Choice(["nature", "readin", "readin-typing", "readin-speech"]))
+@click.argument("suites", nargs=-1, required=True, metavar="SUITE...")
+@click.option("--people", type=click.IntRange(min=2), default=10, show_default=True, help="People who will answer.")
+@click.option("--contact", required=True, metavar="EMAIL", help="To whom people write to have answers deleted.")
+@seed_option
+@click.option("-o", "to", required=True, metavar="FOLDER", help="Where to put the study, its items and its database.")
+def make(what: str, suites: tuple[str, ...], people: int, contact: str, seed: int, to: str) -> None:
+    """Make the study that a paper had people answer, so that colleagues can answer it by a link.
+
+    \b
+    nature         12 utterances per operator of SUITE... and 12 controls, in two groups (Table 3)
+    readin         160 pairs per family of the suites HUMAN SIMULATED (section 3.3)
+    readin-typing  the texts of SUITE, typed by three people with different input methods
+    readin-speech  the texts of SUITE, spoken by three people of different dialect groups
+
+    \b
+      unswayed survey make nature nature/suites/*/each --contact me@example.org -o survey/
+      unswayed collect serve survey/study.toml           # people open /join
+      unswayed survey read survey/study.toml             # with the paper's numbers; `survey prefer` for readin
+    """
+    from pathlib import Path
+
+    from unswayed.collect.items import make_study
+    from unswayed.collect.study import read_study, study_template
+    from unswayed.storage.files import free, write_atomically
+    from unswayed.storage.suite import Suite
+
+    folder = Path(to)
+    if not free(folder):
+        raise click.UsageError(f"{to} exists. Choose another folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    study, opened = folder / "study.toml", [(path, Suite(path)) for path in suites]
+    if what == "nature":
+        from unswayed.papers.nature.survey import GROUP_QUESTION, SurveyDesign, make_survey, write_survey
+
+        write_survey(make_survey(opened, SurveyDesign(seed=seed)), folder / "items.jsonl")
+        text = study_template(study, "labels", strata=("1", "2"), gold_every=5) + GROUP_QUESTION  # 60 and 12 each
+        text = text.replace("k = 3 ", f"k = {people // 2} ").replace('# by = "ime"  ', 'by = "group"  ')
+    elif what == "readin":
+        from unswayed.papers.readin.plausibility import make_pairs, write_pairs
+
+        if len(opened) != 2:
+            raise click.UsageError("Name two suites: HUMAN, then SIMULATED.")
+        pairs = make_pairs(opened[0][1], opened[1][1], seed=seed)
+        write_pairs(pairs, folder / "items.jsonl")
+        share = -(-2 * len(pairs.items) // people)  # two people a pair, as in the paper
+        text = study_template(study, "plausible", language="zh").replace("k = 3 ", "k = 2 ")
+        text = text.replace("# per_person = 200", f"per_person = {share}")
+    else:
+        from unswayed.papers.readin.collection import study_of
+
+        if len(opened) != 1:
+            raise click.UsageError("Name one suite, whose texts people are to enter.")
+        text = study_of("retype" if what == "readin-typing" else "read_aloud", study, str(Path(suites[0]).resolve()))
+    write_atomically(study, f"{text}\n{_ACCESS}".replace("you@example.org", contact).encode())
+    database, password, count = make_study(read_study(study))
+    database.close()
+    click.echo(f"{count} items in {study}. Serve it with `unswayed collect serve {study}`.", err=True)
+    click.echo("The owner's password for /admin, shown this once:", err=True)
+    click.echo(password)
+
+
+def _exported(answers: str) -> str:
+    """The file of answers; those of a study are exported beside it first."""
+    from pathlib import Path
+
+    if not answers.endswith(".toml"):
+        return answers
+    from unswayed.collect.database import open_database
+    from unswayed.collect.export import answers_of
+    from unswayed.collect.study import read_study
+    from unswayed.storage import write_judgements
+
+    study, to = read_study(answers), Path(answers).with_name("exported.jsonl")
+    with open_database(study.place) as database:
+        write_judgements(answers_of(study, database), to)
+    return str(to)
+
+
 @command.command("pairs", short_help="Pair human and simulated versions, to be judged for plausibility.")
 @click.argument("human", metavar="HUMAN")
 @click.argument("simulated", metavar="SIMULATED")
@@ -82,7 +165,8 @@ def pairs(human: str, simulated: str, count: int, seed: int, to: str) -> None:
 def prefer(answers: str, format_: str) -> None:
     """Print, by family and operator, how often people chose the human version over the simulated one.
 
-    ANSWERS is what `unswayed collect export` wrote for a `plausible` study of the pairs of `unswayed survey pairs`.
+    ANSWERS is what `unswayed collect export` wrote for a `plausible` study of the pairs of `unswayed survey pairs`, or
+    the study's TOML file, whose answers are exported first.
 
     \b
       unswayed survey prefer exported.jsonl
@@ -91,7 +175,7 @@ def prefer(answers: str, format_: str) -> None:
 
     from unswayed.papers.readin.plausibility import read_preferences
 
-    found = read_preferences(answers)
+    found = read_preferences(_exported(answers))
     rows = found if format_ in ("json", "jsonl") else [msgspec.structs.asdict(row) for row in found]
     print_values(format_, rows)
 
@@ -112,7 +196,7 @@ def read(
 ) -> None:
     """Print how many of the slots and intents people found reasonable, and how each person judged the controls.
 
-    ANSWERS is what `unswayed collect export` wrote for a `labels` study of the items:
+    ANSWERS is what `unswayed collect export` wrote for a `labels` study of the items, or the study's TOML file:
 
     \b
       unswayed survey export atis/ snips/ -o items.jsonl
@@ -126,10 +210,13 @@ def read(
     import msgspec
 
     from unswayed.papers.nature.acceptance import read_acceptance
+    from unswayed.papers.nature.tables import printed_shares
     from unswayed.stats import Resampling
 
-    found = read_acceptance(answers, items, least_control=min_control, settings=Resampling(level, bootstrap))
-    tables = ([msgspec.structs.asdict(row) for row in rows] for rows in (found.sets, found.participants))
+    found = read_acceptance(_exported(answers), items, least_control=min_control, settings=Resampling(level, bootstrap))
+    theirs = printed_shares()
+    sets = [msgspec.structs.asdict(row) | theirs.get(row.name, {}) for row in found.sets]
+    tables = (sets, [msgspec.structs.asdict(row) for row in found.participants])
     shown = [found] if format_ in ("json", "jsonl") else tables
     print_values(format_, *shown)
     print_messages(found.warnings)

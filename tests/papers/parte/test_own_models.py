@@ -13,6 +13,7 @@ from unswayed.base.errors import StoredFileError, UsageError
 from unswayed.papers.parte import glove
 from unswayed.papers.parte.agreement import of_model
 from unswayed.papers.parte.changed import Judged, changed_predictions
+from unswayed.papers.parte.confidence import confidence_of
 from unswayed.papers.parte.page import with_failed
 from unswayed.papers.parte.study import Parte
 from unswayed.papers.parte.trainings import compared, measured, one_training
@@ -77,6 +78,15 @@ def test_agreement_is_by_the_interval_and_a_recount_by_the_digit() -> None:
     assert theirs["accuracy on P̂aRTE"].verdict == "same"
     assert theirs["changed predictions"].verdict == "differs"
     assert "5 of 40 pairs in the paper, 6 in the published" in theirs["changed predictions"].why
+
+
+def test_confidence_is_compared_between_changed_and_kept_answers() -> None:
+    judged = pairs(2, 6)  # the first two change
+    found = confidence_of(judged, {"0": 0.6, "1": 0.8, "2": 0.7, "3": 0.9, "4": 0.9, "5": 0.8}, "m", QUICK)
+    assert found.changed.value == pytest.approx(0.7)
+    assert found.kept.value == pytest.approx(0.825)
+    assert found.auc == pytest.approx((4 + 2.5) / 8)  # 0.6 is below all four, 0.8 below two and even with one
+    assert confidence_of(pairs(0, 6), dict.fromkeys("012345", 0.5), "m", QUICK).auc is None
 
 
 def test_trainings_that_learnt_nothing_are_named() -> None:
@@ -149,6 +159,10 @@ def test_the_study_trains_models_and_sets_them_beside_the_papers(tmp_path: Path)
     found = json.loads(done.stdout)
     assert found["own-bow"]["trainings"] == len(found["own-bow"]["by_training"]) == 2
     assert found["own-baseline"]["trainings"] == 1
+    assert len(found["own-bow"]["confidence"]) == 2
+    [baseline] = found["own-baseline"]["confidence"]
+    assert 0.5 < baseline["changed"]["value"] < baseline["kept"]["value"] < 1
+    assert 0.5 < baseline["auc"] < 1, "it changes its answer more often where it was unsure"
     assert (tmp_path / "out/runs/own-bow/1").is_dir()
     verdicts = {row["what"]: row["verdict"] for row in found["own-bow"]["agreement"]}
     assert verdicts["changed predictions"] in ("agrees", "differs")

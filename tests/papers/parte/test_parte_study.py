@@ -132,7 +132,7 @@ def test_only_one_table_leaves_the_others_on_the_page(tmp_path, monkeypatch):
     given = {"system": ("short=told_short:short",), "to": "out", **QUICK}
     whole = Parte().run(a_suite(tmp_path / "suite"), (), given)
     page, text = Path("out/study.html").read_bytes(), Path("out/study.json").read_bytes()
-    assert page.count(b"<section>") == 7
+    assert page.count(b"<section>") == 8
     assert list(Parte().run(tmp_path / "suite", ["figure2"], given).value["short"]) == ["by"]
     assert (Path("out/study.html").read_bytes(), Path("out/study.json").read_bytes()) == (page, text)
     assert json.loads(text) == json.loads(whole.text("json"))

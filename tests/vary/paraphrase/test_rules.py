@@ -16,6 +16,7 @@ from unswayed.storage.suite import Suite
 from unswayed.vary.operator import Text
 from unswayed.vary.paraphrase.rules import KINDS, Rules, close_synonyms
 from unswayed.vary.sentence import sentences
+from unswayed.vary.words import jaccard
 
 
 def said(text: str, kinds: str, draws: int = 12, **more: object) -> set[str]:
@@ -120,6 +121,21 @@ def test_names_keep_their_capitals() -> None:
 def test_only_the_wide_table_knows_most_words() -> None:
     assert said("play the new album", "synonym") == set()
     assert said("play the new album", "synonym", wide=True)
+
+
+def test_every_goes_through_a_paragraph_sentence_by_sentence() -> None:
+    """P̂aRTE's premises are paragraphs: one rewrite leaves nearly all of their words."""
+    text = "A lawyer arrived. Russian troops left the city. More than 20 people refused to speak."
+    once, every = said(text, "all", chance=1.0), said(text, "all", every=True, chance=1.0, rate=1.0)
+    assert every
+    for made in every:
+        assert "attorney" in made
+        assert "Over 20" in made
+        assert "declined" in made
+    assert min(jaccard(text, made) for made in every) < min(jaccard(text, made) for made in once)
+    wide = said(text, "all", every=True, chance=1.0, rate=1.0, wide=True)
+    assert min(jaccard(text, made) for made in wide) < 0.6
+    assert said("", "all", every=True) == set()
 
 
 def test_labelled_words_stay_and_nothing_moves() -> None:

@@ -16,6 +16,14 @@ from unswayed.base import Json, Seeds, UsageError, content_id, slots_of
 from unswayed.collect import Slot, key_file
 from unswayed.storage import Suite, write_json_lines
 
+# Halves people at random: the two groups judge other utterances and the same controls.
+GROUP_QUESTION = """
+[[questions]]
+name = "group"
+text = "Is the day of the month of your birthday odd or even?"
+answers = {1 = "odd", 2 = "even"}
+"""
+
 
 class SurveyItem(msgspec.Struct, frozen=True):
     """What a person judges: are this intent and these slots reasonable for the utterance?"""

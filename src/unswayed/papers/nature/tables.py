@@ -128,6 +128,15 @@ def table3(survey: tuple[str, ...] | None, suites: Sequence[Suite]) -> Json:
     return {"ours": ours, "sets": found.sets, "warnings": found.warnings, "paper": printed}
 
 
+def printed_shares() -> dict[str, dict[str, float]]:
+    """By group, such as `1 altered`, what the paper's participants found reasonable."""
+    found: dict[str, dict[str, float]] = {}
+    for question, row in paper()["table3"].items():
+        for name, value in row.items():
+            found.setdefault(name, {})[f"paper: {question}"] = _share(value)
+    return found
+
+
 def table4(runs: Mapping[str, Sequence[Runs]]) -> Json:
     """Slot F1, intent accuracy and end to end on every set; and the end-to-end drop on the very same utterances.
 

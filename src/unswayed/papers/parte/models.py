@@ -147,6 +147,13 @@ class NliSystem(TrainedSystem):
         network.load_state_dict(tensors)
         return cls(placed(network.eval(), learning()), made.labels, made.fields, card)
 
+    def confidence(self, batch: Sequence[Inputs]) -> list[float]:
+        """How sure it is of its answer to each."""
+        texts = [two_texts(inputs, self.fields) or ("", "") for inputs in batch]
+        numbers = self.network.numbers
+        with torch_threads(self.network.settings.threads):
+            return self.network.chances([(numbers(first), numbers(second)) for first, second in texts])
+
     def predict(self, batch: Sequence[Inputs]) -> Sequence[Json | Failed]:
         there = {i: texts for i, inputs in enumerate(batch) if (texts := two_texts(inputs, self.fields))}
         numbers = self.network.numbers

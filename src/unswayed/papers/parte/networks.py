@@ -89,6 +89,15 @@ class PairNetwork(nn.Module):
             found += self(beside(self, self.collate(pairs[at : at + together]))).argmax(1).tolist()
         return found
 
+    @torch.inference_mode()
+    def chances(self, pairs: Sequence[tuple[list[int], list[int]]]) -> list[float]:
+        """The probability of the likeliest label of each pair."""
+        self.eval()
+        if not pairs:
+            return []
+        found: list[float] = self(beside(self, self.collate(pairs))).softmax(1).amax(1).tolist()
+        return found
+
 
 class BowPairNetwork(PairNetwork):
     """A sentence is the mean of its words' vectors."""

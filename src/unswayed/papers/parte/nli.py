@@ -84,6 +84,17 @@ class Nli(SavedSystem):
             out.append(self.card.labels[int(scores.argmax())])
         return out
 
+    def confidence(self, batch: Sequence[Inputs]) -> list[float]:
+        """How sure it is of its answer to each: the share of the answer's label in the probabilities of all."""
+        found = []
+        for inputs in batch:
+            texts = two_texts(inputs, self.card.fields) or ("", "")
+            row = (np.array(self._numbers(*texts)) - self._scale[0]) / self._scale[1]
+            scores = (np.append(row, 1.0)[:, None] * self._weights).sum(axis=0)
+            chances = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
+            found.append(float(chances.max() / chances.sum()))
+        return found
+
     def decides(self) -> Json:
         return [self.card.task, self.card.labels, self.card.fields, self.card.stems]
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from unswayed.base import Json
 from unswayed.papers.parte.agreement import PaperNumber
 from unswayed.papers.parte.changed import CONFUSION, ChangedPredictions, ModelContrast
+from unswayed.papers.parte.confidence import Confidence
 from unswayed.report import NONE, Figure, Picture, Row, Section, SectionTable, scaled
 from unswayed.report.charts import grouped_bars
 
@@ -120,6 +121,26 @@ def _with_ends(one: PaperNumber, count: bool) -> Figure:
     if count or one.low is None or one.high is None:
         return Figure(f"{one.ours:,.0f}" if count else f"{one.ours:.2f}")
     return Figure(f"{one.ours:.2f} [{one.low:.1f}, {one.high:.1f}]")
+
+
+def confidence(found: Mapping[str, Sequence[Confidence]]) -> Section:
+    rows: list[Row] = [
+        {
+            "model": model,
+            "training": n,
+            "sure of, where the answer changes": scaled(one.changed),
+            "where it stays": scaled(one.kept),
+            "AUC": Figure(NONE if one.auc is None else f"{one.auc:.2f}"),
+        }
+        for model, each in found.items()
+        for n, one in enumerate(each, 1)
+    ]
+    told = (
+        "The mean probability, in per cent, of a system's answer to the original, with intervals by original. AUC: how "
+        "often a changed answer was less sure than a kept one; 0.5 if confidence says nothing."
+    )
+    none = "Systems that are given as labels, such as the published predictions, have no probabilities."
+    return Section("Is a changed answer an unsure one?", [told, none], [SectionTable("Confidence", rows)])
 
 
 def prompts(systems: Mapping[str, Mapping[str, Json]]) -> Section:

@@ -17,6 +17,7 @@ from unswayed.lab.training.models import TrainedSystem
 from unswayed.papers.parte import agreement, page
 from unswayed.papers.parte.candidates import ENTAILED, NOT_ENTAILED
 from unswayed.papers.parte.changed import ChangedPredictions, Judged, judged_pairs
+from unswayed.papers.parte.confidence import Confidence, confidence_of, confidences
 from unswayed.papers.parte.corpora import FILE, read_pairs
 from unswayed.papers.parte.glove import GLOVE
 from unswayed.papers.parte.models import SEED_STEP
@@ -139,6 +140,15 @@ class _ParteContext(StudyContext):
         }
         return Printed(value, [page.with_failed(section, by_training, again)])
 
+    def confidence(self) -> Printed:
+        """Of the systems that have probabilities; the published predictions have none."""
+        found: dict[str, list[Confidence]] = {}
+        for name, systems in self.systems.items():
+            for pairs, system in zip(self.asked[name], systems, strict=True):
+                if (sure := confidences(system, self.suite)) is not None:
+                    found.setdefault(name, []).append(confidence_of(pairs, sure, name, self.settings))
+        return Printed({name: {"confidence": each} for name, each in found.items()}, [page.confidence(found)])
+
     def figure1(self) -> Printed:
         value = {name: {"confusion": one.confusion} for name, one in self.measured.items()}
         return Printed(value, [page.figure1(self.measured)])
@@ -184,6 +194,7 @@ class Parte(Study):
     tables: ClassVar[Mapping[str, StudyTable]] = {
         "agreement": StudyTable(_ParteContext.agreement),
         "table2": StudyTable(_ParteContext.table2),
+        "confidence": StudyTable(_ParteContext.confidence),
         "figure1": StudyTable(_ParteContext.figure1),
         **{name: _figure(name) for name in page.FIGURES},
         "slices": StudyTable(_ParteContext.slices),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -43,7 +43,9 @@ class Rules(Operator):
     `kinds` lists what it may do, separated by commas: voice, nominal, order, contraction, expression, synonym; or
     `all`. Each rule that applies is used with probability `chance`. `rate` is the share of words with close
     synonyms that are replaced. `wide` allows synonyms from a large table, which are often wrong, if no rule
-    applies. In a text with labelled spans, only words outside the spans change, and nothing moves.
+    applies. `every` goes through paragraphs sentence by sentence: each rule is used wherever it applies, and with
+    `wide` every other word has a synonym that has one. In a text with labelled spans, only words outside the spans
+    change, and nothing moves.
     """
 
     languages = ("en",)
@@ -54,8 +56,10 @@ class Rules(Operator):
         "In 2011, Skype was purchased by Microsoft because it didn't have a messenger.",
     )
 
-    def __init__(self, kinds: str = "all", chance: float = 0.6, rate: float = 0.4, wide: bool = False) -> None:
-        self.chance, self.rate, self.wide = checked_rate(chance), checked_rate(rate), wide
+    def __init__(
+        self, kinds: str = "all", chance: float = 0.6, rate: float = 0.4, wide: bool = False, every: bool = False
+    ) -> None:
+        self.chance, self.rate, self.wide, self.every = checked_rate(chance), checked_rate(rate), wide, every
         self.kinds = chosen_kinds(kinds, (*KINDS, SYNONYM))
 
     def change(self, text: Text, rng: Stream) -> Change | None:
@@ -63,6 +67,8 @@ class Rules(Operator):
             return self._in_place(text, rng)
         if len(text.text) > LONGEST:
             return None
+        if self.every:
+            return self._everywhere(text.text, rng)
         said, notes, parts = text.text, list[str](), sentences(text.text)
         first = {kind: found for kind in self.kinds if kind != SYNONYM and (found := _find_rewrites(kind, parts))}
         possible = list(first)
@@ -78,6 +84,28 @@ class Rules(Operator):
                 said = apply(said, change.edits)
                 notes.append(change.note)
         return whole_text(text.text, said, "; ".join(notes))
+
+    def _everywhere(self, text: str, rng: Stream) -> Change | None:
+        """Each kind in each sentence, the last sentence first, so that the places of those before it stay."""
+        said, notes = text, list[str]()
+        for kind in self.kinds:
+            if kind == SYNONYM:
+                continue
+            for k in reversed(range(len(sentences(said)))):
+                part = sentences(said)[k : k + 1]  # a rewrite may have joined the next one to it
+                found = _find_rewrites(kind, part)
+                if found and rng.random() < self.chance:
+                    chosen = rng.choice(found)
+                    said = apply(said, [Edit(*chosen[:3])])
+                    notes.append(f"{kind}: {chosen.note}")
+        if SYNONYM in self.kinds:
+            rounds = [(self.rate, False), (self.rate, True)][: 1 + self.wide]
+            for rate, wide in rounds:  # those from the short list first, then words that it does not have
+                known = {w.lower for w in tagged(text)} if wide else set()
+                for change in _change_synonyms(Text(said), rate, rng, wide, known if wide else None):
+                    said = apply(said, change.edits)
+                    notes.append(change.note)
+        return whole_text(text, said, "; ".join(notes))
 
     def _in_place(self, text: Text, rng: Stream) -> Change | None:
         """Synonyms and rewrites that move nothing, outside labelled spans, none of them across another."""
@@ -118,10 +146,13 @@ def _find_rewrites(kind: str, parts: Iterable[Sentence]) -> list[Rewrite]:
     return [r for part in parts for r in find(part) if part.text[r.start : r.end] != r.new]
 
 
-def _change_synonyms(text: Text, rate: float, rng: Stream, wide: bool) -> list[Change]:
+def _change_synonyms(
+    text: Text, rate: float, rng: Stream, wide: bool, among: Collection[str] | None = None
+) -> list[Change]:
     """Changes of single words, last first, so that each can be made after the one before it.
 
-    From the short list, at the given rate but one at least; with `wide` and none there, one from the large table.
+    From the short list, at the given rate but one at least; with `wide` and none there, one from the large table. Of
+    words `among` these, those that the short list does not have are replaced from the large table at the given rate.
     """
     said, known = text.text, listed_forms()
     words = tagged(said) if len(said) <= LONGEST else ()
@@ -133,7 +164,10 @@ def _change_synonyms(text: Text, rate: float, rng: Stream, wide: bool) -> list[C
     ]
     found = [(one, best) for one in asked if words[one.i].lower in known and (best := close_candidates(one))]
     chosen = some(found, rate, rng)
-    if wide and not found:
+    if among is not None:
+        rest = [one for one in asked if words[one.i].lower in among and words[one.i].lower not in known]
+        chosen = some([(one, best) for one, best in zip(rest, rank_synonyms(rest, 1), strict=True) if best], rate, rng)
+    elif wide and not found:
         chosen = some([(one, best) for one, best in zip(asked, rank_synonyms(asked, 1), strict=True) if best], 0.0, rng)
     chosen = [pair for n, pair in enumerate(chosen) if n == 0 or pair[0].i - chosen[n - 1][0].i > 1]
     return [replacement(one, rng.choice(best)) for one, best in chosen[::-1]]
