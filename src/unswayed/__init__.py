@@ -18,6 +18,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "base.task": "Task",
         "base.values": "Estimate Example Failed Output Variant",
         "data": "Reader read_examples",
+        "integrations.noisy_user": "compare_dialogues noisy",
         "measure": "compare measure_run",
         "measure.comparison.outcome": "Comparison",
         "measure.gates": "Verdict",

@@ -6,6 +6,7 @@ from unswayed.base.seeds import Stream
 from unswayed.base.task import Task
 from unswayed.base.values import Estimate, Example, Failed, Output, Variant
 from unswayed.data import Reader, read_examples
+from unswayed.integrations.noisy_user import compare_dialogues, noisy
 from unswayed.measure import compare, measure_run
 from unswayed.measure.comparison.outcome import Comparison
 from unswayed.measure.gates import Verdict
@@ -70,9 +71,11 @@ __all__ = [
     "carry_out",
     "check",
     "compare",
+    "compare_dialogues",
     "estimate_cost",
     "make_suite",
     "measure_run",
+    "noisy",
     "open_system",
     "read_examples",
     "read_plan",

@@ -250,11 +250,10 @@ def _part(letter: str, one: Comparison) -> dict[str, object]:
         if (d := by_measure[measure]).difference is None:
             continue
         word = one.in_a_word(d) if d.shown else ""
-        name = {"worst": "worst variant", "flips": "answers that change"}.get(measure, outside(measure))
-        sides = {"a": typeset(number(d.a)), "b": typeset(number(d.b)), "difference": typeset(number(d.difference))}
-        four.append(
-            {"name": name, **sides, "span": interval(d.estimate), "kind": word, "word": word or "may be chance"}
-        )
+        called = {"worst": "worst variant", "flips": "answers that change"}.get(measure) or outside(measure)
+        values = {"a": typeset(number(d.a)), "b": typeset(number(d.b)), "difference": typeset(number(d.difference))}
+        row = {"name": called, **values, "span": interval(d.estimate), "kind": word, "word": word or "may be chance"}
+        four.append(row)
     about = {"letter": letter, "name": outside(one.b), "gates": one.gates, "overall": four, "whole": one.whole}
     return {**about, "chart": draw.differences(plotted, f"{letter} minus A"), "table": table, **found}
 

@@ -11,7 +11,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "stats.intervals": (
             "Question Resampling certain_interval digest estimates interval mean_of over_trainings sign"
         ),
-        "stats.means": "Numbers heavy_tails mean_interval mean_p numbers_of pseudo_of summed",
+        "stats.means": "Numbers heavy_tails mean_interval mean_p numbers_of pass_power pseudo_of summed",
         "stats.prediction": "LabelPlan PredictionPowered labels_worth_asking prediction_powered",
         "stats.resample": (
             "Array Ints Mean MeanKind Observations Paired Ratio Sample Statistic bootstrap count_rows merge_rows ratio "

@@ -10,7 +10,7 @@ from unswayed.stats.intervals import (
     over_trainings,
     sign,
 )
-from unswayed.stats.means import Numbers, heavy_tails, mean_interval, mean_p, numbers_of, pseudo_of, summed
+from unswayed.stats.means import Numbers, heavy_tails, mean_interval, mean_p, numbers_of, pass_power, pseudo_of, summed
 from unswayed.stats.prediction import LabelPlan, PredictionPowered, labels_worth_asking, prediction_powered
 from unswayed.stats.resample import (
     Array,
@@ -80,6 +80,7 @@ __all__ = [
     "merge_rows",
     "numbers_of",
     "over_trainings",
+    "pass_power",
     "prediction_powered",
     "pseudo_of",
     "ratio",

@@ -178,3 +178,12 @@ def pseudo_of(rows: Array, counts: Array, statistic: Statistic) -> Array:
     without = np.where(np.isnan(without), whole, without)  # it alone made the statistic defined
     out: Array = n * whole - (n - 1) * without
     return out
+
+
+def pass_power(passed: Array, trials: Array, k: int) -> Array:
+    """pass^k of each unit: the chance that k of its trials, chosen at random, all passed; unknown if it has fewer."""
+    chance = np.ones(len(passed))
+    for draw in range(k):
+        chance *= np.maximum(passed - draw, 0) / np.maximum(trials - draw, 1)
+    out: Array = np.where(trials >= k, chance, np.nan)
+    return out

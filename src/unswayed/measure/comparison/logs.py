@@ -31,7 +31,7 @@ from unswayed.measure.comparison.outcome import (
 from unswayed.measure.gates import ALL
 from unswayed.measure.spill import Spill
 from unswayed.run.plan import ComparePlan, MeasurePlan
-from unswayed.stats import Array, Ints, Mean, Observations, digest, sign, summed
+from unswayed.stats import Array, Ints, Mean, Observations, digest, pass_power, sign, summed
 from unswayed.stats.multiple_comparisons import JointMeans
 from unswayed.stats.significance import binomial_tail
 from unswayed.systems.system import Failed
@@ -239,12 +239,8 @@ class _Scored:
 
     def all_pass(self, k: int) -> Array:
         """The chance that k repeats of a sample, chosen of those it has, all pass; unknown if it has fewer."""
-        passed = np.bincount(self.of, weights=self.values, minlength=self.n)
-        found = np.ones(self.n)
-        for draw in range(k):
-            found *= np.maximum(passed - draw, 0) / np.maximum(self.counts - draw, 1)
-        out: Array = np.where(self.counts >= k, found, np.nan)
-        return out
+        passed = np.bincount(self.of, weights=self.values, minlength=self.n).astype(np.float64)
+        return pass_power(passed, self.counts.astype(np.float64), k)
 
     def row(self, sample: int, best: bool) -> tuple[Path, int]:
         """Where the log has the sample's best, or worst, answer."""
