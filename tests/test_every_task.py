@@ -83,6 +83,9 @@ ROWS: dict[str, list[Any]] = {
     "multilabel": [{"text": q, "labels": [q.split()[0], "question"]} for q in QUESTIONS],
     "score": [{"text": q, "score": round(0.31 + 0.07 * at, 2)} for at, q in enumerate(QUESTIONS)],
     "retrieve": [{"query": q, "relevant": [f"d{at}", f"d{at + 9}"]} for at, q in enumerate(QUESTIONS)],
+    "structured": [
+        {"text": q, "expected": {"topic": "abc"[at % 3], "at": {"day": at}}} for at, q in enumerate(QUESTIONS)
+    ],
 }
 
 

@@ -171,6 +171,18 @@ def tokens_in_usage(reply: dict[str, Json]) -> dict[str, int]:
     return found
 
 
+def json_within(text: str, default: Json = None) -> Json:
+    """The JSON in a text, with or without words or a fence around it: the text itself, or else its last fenced part, or
+    its longest bracketed one."""
+    fenced = re.findall(r"```\w*\n(.*?)```", text, re.S)
+    starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
+    ends = max(text.rfind("}"), text.rfind("]")) + 1
+    for part in (text, *reversed(fenced), *(text[at:ends] for at in sorted(starts))):
+        with suppress(msgspec.DecodeError, UnicodeError, RecursionError):
+            return decode(part)
+    return default
+
+
 def as_data(thing: object) -> Json:
     """A reply of a client library as JSON; None where the object is no such reply, and data as they are."""
     if isinstance(thing, str | int | float | list | None):

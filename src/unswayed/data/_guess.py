@@ -84,10 +84,16 @@ def _guessed(examples: Sequence[Example], golds: list[Json], gold_field: str | N
         values = list(chain.from_iterable(gold if isinstance(gold, list) else [gold] for gold in golds))
         if not all(isinstance(value, str | int | float | dict | None) for value in values):
             return task  # what no gold can be, such as a list in a list, is refused where rows are checked, by number
+        objects = [gold for gold in golds if isinstance(gold, dict)]
+        if len(objects) == len(golds) and any(
+            not isinstance(v, int | float) for gold in objects for v in gold.values()
+        ):
+            return "structured"
         if not all(isinstance(value, str | int | float) for value in values):
             raise UsageError(
                 f"The gold {golds[0]!r:.60} has a form that no task has. Choose a column with {option('gold')}, or "
-                f"{option('task')}: retrieve for ids and their grades, text to count changed answers without gold."
+                f"{option('task')}: retrieve for ids and their grades, structured for objects with fields, text to "
+                f"count changed answers without gold."
             )
         if lists and not free and name != "answers":
             answers = False if name in LABEL_GOLDS else _are_free_answers(values)

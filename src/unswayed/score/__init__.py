@@ -11,11 +11,14 @@ scorers: Registry[Scorer] = Registry("scorer", Scorer, "unswayed.score")
 
 
 def scorer_named(name: str) -> Scorer:
-    """The scorer of that name, or of `module:Class`; `NAME@K` is a score of rankings that counts the first K."""
+    """The scorer of that name, or of `module:Class`; `NAME@K` is a score of rankings that counts the first K, and
+    `valid@FILE` one of JSON by a schema."""
     bare, at, first = name.partition("@")
     if not at or bare not in scorers:
         return scorers.get(name)()
     cls = scorers.get(bare)
+    if hasattr(cls, "takes"):
+        return cls(first)  # type: ignore[call-arg]
     if not hasattr(cls, "cut"):
         raise UsageError(f"The scorer {bare} takes nothing after its name: {name!r}.")
     if not first.isdecimal() or not int(first):

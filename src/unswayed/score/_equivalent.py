@@ -8,7 +8,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -16,7 +16,6 @@ from pathlib import Path
 from threading import Event
 from typing import ClassVar, NamedTuple
 
-import msgspec
 from rapidfuzz.distance import LCSseq
 
 from unswayed.base.chat import standard
@@ -25,6 +24,7 @@ from unswayed.base.errors import UnknownName, UsageError, option
 from unswayed.base.ids import canonical, content_id, decode, file_hash
 from unswayed.base.recorder import recorder_of
 from unswayed.base.registry import import_reference
+from unswayed.base.reply import json_within
 from unswayed.base.values import Inputs, Json
 from unswayed.storage.answers import AnswerStore
 from unswayed.systems.asking import ask
@@ -121,16 +121,7 @@ def _choice_in(text: str) -> str | None:
 
 def _value_at(steps: Sequence[str], value: Json) -> Json:
     """The value at a path such as `a.0.b` of the JSON in an answer, with or without words or a fence around it."""
-    if isinstance(value, str):
-        fenced = re.findall(r"```\w*\n(.*?)```", value, re.S)
-        starts = [at for at in (value.find("{"), value.find("[")) if at >= 0]
-        ends = max(value.rfind("}"), value.rfind("]")) + 1
-        parts = (value, *reversed(fenced), *(value[at:ends] for at in sorted(starts)))
-        value = None
-        for part in parts:  # the text itself, or else the last fenced or bracketed part that is JSON
-            with suppress(msgspec.DecodeError):
-                value = decode(part)
-                break
+    value = json_within(value) if isinstance(value, str) else value
     for step in steps:
         if isinstance(value, dict):
             value = value.get(step)
