@@ -103,6 +103,14 @@ class Participant:
         said: dict[str, Any] = reply.json()
         return said
 
+    def more(self, answer: dict[str, Any], others: dict[str, Any]) -> None:
+        """Answers a page with several items: the first, and the others by their ids."""
+        body = {"item": self.fact("item"), "answer": answer, "more": others}
+        headers = {"x-csrf": self.fact("csrf")}
+        reply = self._patient(lambda: self.http.post(f"{self.url}/answer", json=body, headers=headers))
+        assert reply.status_code == 200, reply.text
+        self.page = self.get(f"{self.url}/task")
+
     def type(self, text: str, **how: Any) -> dict[str, Any]:
         return self.answer({"text": text}, typing(text, **how))
 

@@ -21,6 +21,7 @@ ITEMS = {
     "read_aloud": [{"id": "i", "text": "one"}],
     "same_meaning": [{"id": "i", "a": "one", "b": "two"}],
     "plausible": [{"id": "i", "a": "one", "b": "two", "original": "three"}],
+    "reword": [{"id": "i", "text": "wake me at six", "marks": [{"name": "time", "value": "six"}]}],
     "labels": [{"id": "i", "utterance": "wake me", "slots": [{"name": "time", "value": "x"}], "intent": "wake"}],
 }
 

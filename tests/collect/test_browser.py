@@ -310,6 +310,7 @@ KINDS = {
     "retype": ({"text": "长" * 300}, ""),
     "same_meaning": ({"a": "A man sleeps. " * 9, "b": "x" * 300}, ""),
     "labels": ({"utterance": "wake me at six", "intent": "x" * 200, "slots": [{"name": "time", "value": "six"}]}, ""),
+    "reword": ({"text": "历程 " * 40, "marks": [{"name": "x" * 60, "value": "历程"}]}, 'question = "<b>Q?"'),
     "plausible": ({"a": "历程" * 60, "b": "<script>alert(1)</script>", "original": "里程"}, ""),
     "choice": ({"text": "<b>&amp;", "original": "x"}, 'question = "Q?"\nanswers = ["a", "<i>"]\nseveral = true'),
 }
@@ -320,7 +321,7 @@ def test_every_kind_fits_a_phone_and_a_desk(visit, kind):
     item, options = KINDS[kind]
     v = visit(kind=kind, items=[{"id": "i", **item}], options=options, lang="zh")
     v.size(360, 740)
-    v.enter(v.server.invite(), about="x" if kind in ("retype", "read_aloud") else None)
+    v.enter(v.server.invite(), about="x" if kind in ("retype", "read_aloud", "reword") else None)
     v.ready()
     for width, name in ((360, "phone"), (1280, "desk")):
         v.size(width)

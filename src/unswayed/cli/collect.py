@@ -245,10 +245,13 @@ def status(study_file: str, format_: str) -> None:
 @click.option("--names", is_flag=True, help="Write people's names. Default: pseudonyms.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing suite.")
 @click.option("--recogniser", help="The recogniser whose texts the suite takes, if several transcribed the recordings.")
+@click.option(
+    "--judged", metavar="FILE", help="For a suite: an export of a same_meaning study. Keep what means the same."
+)
 @click.option("--summary", metavar="FILE", help="Also write a summary of the answers to each item (JSON lines).")
 def export_command(
     study_file: str, to: str, form: str | None, logs: bool, names: bool, overwrite: bool, recogniser: str | None,
-    summary: str | None,
+    judged: str | None, summary: str | None,
 ) -> None:  # fmt: skip
     """Write every answer of STUDY as a record, counted or not; or people's texts as a suite.
 
@@ -268,9 +271,11 @@ def export_command(
 
     if form and (form == "suite") == (Path(to).suffix in (".jsonl", ".parquet")):
         raise click.UsageError("A suite is a folder; answers are FILE.jsonl or FILE.parquet.")
+    if judged and Path(to).suffix in (".jsonl", ".parquet"):
+        raise click.UsageError("--judged is for a suite: choose a folder with -o.")
     written = [Path(place) for place in (to, sheet_file(Path(to)), summary) if place]
     with _opened(study_file) as (study, database), recorded(database, NAMED if names else EXPORT, *written):
-        done = export(study, database, Path(to), logs, overwrite, recogniser, names)
+        done = export(study, database, Path(to), logs, overwrite, recogniser, names, Path(judged) if judged else None)
         sheet = write_sheet(study, database, Path(to), names)
         if summary:
             decided, rows = database.read(decisions), summaries(study, answers_of(study, database))
@@ -284,7 +289,10 @@ def export_command(
     click.echo(
         f"{counted(made.examples, 'example')} and {counted(made.variants, 'version')} by people in {to}", err=True
     )
-    left_out = {"have no text": done.incomplete, "lost a labelled word": done.labels_lost}
+    left_out = {
+        "have no text": done.incomplete, "lost a labelled word": done.labels_lost,
+        "others did not judge to mean the same": done.not_the_same,
+    }  # fmt: skip
     print_messages(
         f"Left out: {counted(count, 'version')} that {reason}." for reason, count in left_out.items() if count
     )

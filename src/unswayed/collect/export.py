@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import msgspec
 
-from unswayed.base.edits import Edit, LabelsLost
+from unswayed.base.edits import LabelsLost
 from unswayed.base.errors import NothingEvaluated, UsageError, option
 from unswayed.base.values import Example, Json, Variant
 from unswayed.collect.backends import Transaction
 from unswayed.collect.database import Database
+from unswayed.collect.kinds import TaskKind
+from unswayed.collect.kinds.same_meaning import SameMeaningOptions
 from unswayed.collect.people import pseudonyms
 from unswayed.collect.study import PeopleStudy, as_json
 from unswayed.stats.agreement import RaterAgreement, rater_agreement
-from unswayed.storage.judgements import EXCLUDED, GOLD, Judgement, write_judgements
+from unswayed.storage.judgements import EXCLUDED, GOLD, Judgement, read_judgements, write_judgements
 from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 
 
@@ -128,12 +131,16 @@ class Exported(NamedTuple):
     suite: Suite
     incomplete: int  # versions of an example that lack the answer to one of its texts
     labels_lost: int  # versions whose labels could not be moved with the words
+    not_the_same: int = 0  # versions that others did not find to mean the same
 
 
 def write_people_suite(
-    study: PeopleStudy, answers: list[Judgement], to: Path, overwrite: bool = False, recogniser: str | None = None
-) -> Exported:
+    study: PeopleStudy, answers: list[Judgement], to: Path, overwrite: bool = False, recogniser: str | None = None,
+    judged: Path | None = None,
+) -> Exported:  # fmt: skip
     """The study's suite with what people made of its texts: each version is one person's, and each draw a person.
+
+    With the answers `judged` of a same_meaning study, only versions that mean the same.
 
     What came back unchanged is a variant too: people's versions are a sample, and leaving out the clean ones would make
     people look worse than they are.
@@ -146,6 +153,7 @@ def write_people_suite(
         answers = [_as_heard(row, recogniser or _only_recogniser(answers)) for row in answers]
     versions, numbers = _versions(answers), _numbers(answers)
     counts: Counter[str] = Counter()
+    same = None if judged is None else _same_meaning(judged)
 
     def variants() -> Iterator[Variant]:
         for example in origin.examples():
@@ -153,7 +161,12 @@ def write_people_suite(
             own = versions.get(example.id, {})
             for person, texts in sorted(own.items(), key=lambda one: numbers[one[0]]):
                 name = f"people/{next(iter(texts.values())).stratum or kind.source}"
-                variant = _variant(example, wanted, (name, numbers[person]), texts, origin, kind.source, counts)
+                variant = _variant(example, wanted, (name, numbers[person]), texts, origin, kind, counts)
+                if variant is not None and same is not None:
+                    pairs = ((example.inputs[field], variant.inputs[field]) for field in wanted)
+                    if not all(before == after or (before, after) in same for before, after in pairs):
+                        counts["meaning"] += 1
+                        continue
                 if variant is not None:
                     yield variant
 
@@ -164,7 +177,16 @@ def write_people_suite(
     facts = origin.manifest
     manifest = Manifest(task=facts.task, language=facts.language, labels=facts.labels, people={"*": "draw"}, plan=plan)
     suite = write_suite(to, manifest, origin.examples, variants, overwrite)
-    return Exported(suite, counts["incomplete"], counts["labels"])
+    return Exported(suite, counts["incomplete"], counts["labels"], counts["meaning"])
+
+
+def _same_meaning(judged: Path) -> set[tuple[str, str]]:
+    """The pairs of texts that people found to mean the same, on average."""
+    given: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row in read_judgements(judged, "same_meaning"):
+        if row.counted:
+            given[row.asked["a"], row.asked["b"]].append(row.answer["similarity"])
+    return {pair for pair, similarities in given.items() if fmean(similarities) >= SameMeaningOptions().threshold}
 
 
 def exportable(study: PeopleStudy, answers: list[Judgement]) -> int | None:
@@ -174,7 +196,7 @@ def exportable(study: PeopleStudy, answers: list[Judgement]) -> int | None:
         return None
     origin, versions, counts = Suite(place), _versions(answers), Counter[str]()
     return sum(
-        _variant(example, _wanted(study, origin, example), ("", 0), texts, origin, "", counts) is not None
+        _variant(example, _wanted(study, origin, example), ("", 0), texts, origin, kind, counts) is not None
         for example in origin.examples()
         for texts in versions.get(example.id, {}).values()
     )
@@ -231,43 +253,29 @@ def _as_heard(row: Judgement, recogniser: str) -> Judgement:
 
 def _variant(
     example: Example, wanted: list[str], maker: tuple[str, int], texts: dict[str, Judgement], origin: Suite,
-    family: str, counts: Counter[str],
+    kind: TaskKind, counts: Counter[str],
 ) -> Variant | None:  # fmt: skip
     if set(wanted) - texts.keys():
         counts["incomplete"] += 1
         return None
     inputs, gold = dict(example.inputs), example.gold
     for field in wanted:
-        text = texts[field].answer["text"]
-        if origin.task.aligned and gold is not None:
-            try:
-                text, gold = origin.task.move(gold, field, inputs[field], _edits(inputs[field], text))
-            except LabelsLost:
-                counts["labels"] += 1
-                return None
-        inputs[field] = text
+        try:
+            inputs[field], gold = kind.moved(origin.task, gold, field, inputs[field], texts[field].answer)
+        except LabelsLost:
+            counts["labels"] += 1
+            return None
     (name, number), (person,) = maker, {texts[field].person for field in wanted}
-    return Variant(example.row, example.id, number, name, family, "same", inputs, gold, f"by {person}")
-
-
-def _edits(text: str, typed: str) -> list[Edit]:
-    """What a person changed, as the shortest edits."""
-    from rapidfuzz.distance import Levenshtein
-
-    return [
-        Edit(op.src_start, op.src_end, typed[op.dest_start : op.dest_end])
-        for op in Levenshtein.opcodes(text, typed)
-        if op.tag != "equal"
-    ]
+    return Variant(example.row, example.id, number, name, kind.source, "same", inputs, gold, f"by {person}")
 
 
 def export(
     study: PeopleStudy, database: Database, to: Path, logs: bool = False, overwrite: bool = False,
-    recogniser: str | None = None, names: bool = False,
+    recogniser: str | None = None, names: bool = False, judged: Path | None = None,
 ) -> Exported | int:  # fmt: skip
     """Writes by the name: `.jsonl`, `.parquet`, or a folder for a suite; returns the suite or how many answers."""
     answers = answers_of(study, database, logs, names)
     if to.suffix not in (".jsonl", ".parquet"):
-        return write_people_suite(study, answers, to, overwrite, recogniser)
+        return write_people_suite(study, answers, to, overwrite, recogniser, judged)
     write_judgements(answers, to)
     return len(answers)

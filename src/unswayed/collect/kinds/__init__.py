@@ -7,9 +7,11 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
 
+from unswayed.base.edits import Edit
 from unswayed.base.errors import DataError
 from unswayed.base.registry import Registry
 from unswayed.base.seeds import Stream
+from unswayed.base.task import Task
 from unswayed.base.values import Example, Json, Variant
 
 MAX_TEXT = 20_000  # characters of one text in an item or an answer
@@ -98,6 +100,12 @@ class TaskKind:
         """What the log of an answer shows of how it came about."""
         return []
 
+    def moved(self, task: Task, gold: Json, field: str, text: str, answer: Json) -> tuple[str, Json]:
+        """The text that an answer makes of another, and gold that fits it; raises LabelsLost where none does."""
+        if not task.aligned or gold is None:
+            return answer["text"], gold
+        return task.move(gold, field, text, shortest_edits(text, answer["text"]))
+
     def judgements(self, answer: Json) -> dict[str, Json]:
         """What an answer says, question by question, for agreement and gold."""
         return dict(answer)
@@ -110,6 +118,17 @@ class TaskKind:
     def summary(self, answers: Sequence[Json]) -> dict[str, Json]:
         """What all answers to an item say together."""
         return {}
+
+
+def shortest_edits(text: str, typed: str) -> list[Edit]:
+    """What a person changed."""
+    from rapidfuzz.distance import Levenshtein
+
+    return [
+        Edit(op.src_start, op.src_end, typed[op.dest_start : op.dest_end])
+        for op in Levenshtein.opcodes(text, typed)
+        if op.tag != "equal"
+    ]
 
 
 kinds: Registry[TaskKind] = Registry("kind", TaskKind, "unswayed.collect.kinds")
