@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+from collections import Counter
 
 import pytest
 from commands import unswayed
@@ -13,6 +14,7 @@ from commands import unswayed
 import unswayed as library
 from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.changes import Flip, FlipBlock
+from unswayed.report.flips import KINDS
 from unswayed.report.view_columns import Columns, json_pieces
 
 ROWS = [
@@ -109,6 +111,7 @@ def test_all_flips_are_found_by_filter_search_and_cell(folder, browser):
     cell.click()
     hall = flips[flips["gold"] == "lights"]
     assert count(browser) == f"{len(hall)} of {len(flips)} answers"
+    browser.find_element("css selector", "#confusion summary").click()
     wrong = browser.find_element("css selector", "#confusion button[aria-label*='Variants: gold lights, answer other']")
     wrong.click()
     assert count(browser) == f"{len(hall)} of {len(flips)} answers"
@@ -283,3 +286,95 @@ def test_it_fits_and_is_quiet(compared_folder, browser, width):
     browser.get((compared_folder / "fits.html").as_uri())
     assert browser.execute_script("return document.scrollingElement.scrollWidth <= innerWidth")
     assert browser.get_log("browser") == []
+
+
+EVERY = """
+import random
+
+seen = random.Random(3)
+
+def odd(batch):
+    found = []
+    for item in batch:
+        if "number 5" in item["text"]:
+            raise ValueError("<i>no</i> answer to this")
+        found.append("lights" if "light" in item["text"] else "music" if seen.random() < 0.8 else "other")
+    return found
+"""
+
+
+@pytest.fixture(scope="module")
+def odd_run(tmp_path_factory):
+    """A run in which answers stay, change, fail, and differ when they are asked again."""
+    place = tmp_path_factory.mktemp("odd")
+    (place / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    (place / "systems.py").write_text(EVERY)
+    make = ("vary", "mine.jsonl", "--lang", "en", "--with", "keyboard/adjacent", "--with", "spoken/filler_end")
+    unswayed(*make, "--draws", 6, "--seed", 1, "-o", "suite", cwd=place, check=True)
+    words = ("run", "suite", "--system", "systems:odd", "--repeats", 2, "--retries", 0, "--allow-missing", 0.5)
+    unswayed(*words, "--batch-size", 1, "-o", "run", cwd=place)
+    return library.Run(place / "run")
+
+
+def test_every_answer_is_in_the_page_part_by_part(odd_run, tmp_path, monkeypatch):
+    """As many as there are requests: clean, varied, failed, repeated; each part has its own texts."""
+    monkeypatch.setattr("unswayed.report.view_columns.PART", 50)
+    page = library.write_view(odd_run, tmp_path / "view.html").read_text("utf-8")
+    index = json.loads(gzip.decompress(base64.b64decode(re.search(r'id="data">([^<]*)<', page)[1])))["every"]
+    parts = [json.loads(gzip.decompress(base64.b64decode(text))) for text in re.findall(r'class="part">([^<]*)<', page)]
+    assert len(parts) == len(index["parts"]) > 2
+    kinds, clean = Counter(), 0
+    for about, part in zip(index["parts"], parts, strict=True):
+        assert about["size"] == part["set"]["size"]
+        own = Counter(str(kind) for kind in part["set"]["kind"])
+        assert about["kind"] == own
+        kinds += Counter({index["kinds"][int(kind)]: n for kind, n in own.items()})
+    clean = sum(n for kind, n in kinds.items() if kind.startswith("clean input"))
+    made = odd_run.suite.manifest
+    flips = odd_run.flips()
+    assert sum(kinds.values()) == made.examples + made.variants + 2 * made.examples  # two repeats of each
+    assert kinds["no answer"] >= 12  # of two examples, whose texts still have the words after most slips
+    assert clean + 2 == made.examples
+    assert sum(kinds[kind] for kind in KINDS) == len(flips) > 0
+    assert kinds["asked again: another answer"] > 0
+
+
+@pytest.mark.slow
+def test_every_answer_can_be_read_searched_and_filtered(odd_run, tmp_path, monkeypatch, browser):
+    monkeypatch.setattr("unswayed.report.view_columns.PART", 50)
+    opened(browser, library.write_view(odd_run, tmp_path / "view.html"))
+    choose(browser, "set", "Every answer")
+    whole = odd_run.suite.manifest.examples * 3 + odd_run.suite.manifest.variants
+    wait(browser, "return document.querySelectorAll('#list article').length === 50")
+    assert count(browser) == f"{whole} of {whole} answers"
+    browser.find_element("id", "more").click()
+    wait(browser, "return document.querySelectorAll('#list article').length === 100")
+    choose(browser, "kind", "no answer")
+    wait(browser, "return document.getElementById('more').hidden")
+    cards = browser.find_elements("css selector", "#list article")
+    assert all("no answer: ValueError: <i>no</i> answer to this" in card.text for card in cards)
+    assert browser.find_elements("css selector", "#list i") == []
+    browser.execute_script("document.querySelector('#filters button').click()")
+    browser.find_element("id", "search").send_keys("number 7")
+    wait(browser, "return document.getElementById('more').hidden")
+    texts = [card.text for card in browser.find_elements("css selector", "#list article")]
+    assert len(texts) >= 2 * 3
+    assert all("7" in text for text in texts)
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.slow
+def test_the_first_changed_answer_is_on_the_first_screen(compared_folder, tmp_path, browser):
+    """On the report, the page to explore and the comparison, at 1280 by 800."""
+    bad = library.Run(compared_folder / "bad")
+    library.write_report(bad, library.measure_run(bad), tmp_path / "report.html")
+    compared = library.compare(compared_folder / "good", bad)
+    library.write_comparison(compared, tmp_path / "compare.html")
+    size = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    for name in ("report.html", "report.view.html", "compare.html", "compare.view.html"):
+        browser.get((tmp_path / name).as_uri())
+        if "view" in name:
+            wait(browser, "return document.body.dataset.ready === 'yes'")
+        place = browser.execute_script("return document.querySelector('article.flip').getBoundingClientRect().bottom")
+        assert place < 900, name

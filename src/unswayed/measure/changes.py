@@ -20,10 +20,10 @@ from unswayed.measure.results import Results
 from unswayed.measure.stored import KeptScores
 from unswayed.measure.table_reader import compared
 from unswayed.measure.validity import with_parts, wrong
-from unswayed.run.block import Block, Kind, first_of_each
+from unswayed.run.block import Block, Ints, Kind, first_of_each
 from unswayed.run.plan import MeasurePlan
 from unswayed.run.record import Run
-from unswayed.score import Comparing, Match, Scorer, Stats, comparing_for, due_of, scorers
+from unswayed.score import Match, Scorer, Stats, comparing_for, due_of, scorers
 from unswayed.systems.template import PROMPT
 
 _MAX_KNOWN = 1 << 14  # pairs of output and gold whose scores are remembered
@@ -106,17 +106,63 @@ def flips_by_block(
     run: Runlike, score: str | None = None, extract: str = "", equivalent: str = "", rubric: str | None = None
 ) -> Iterator[tuple[Block, FlipBlock]]:
     """The same as columns, with the blocks in which they are."""
+    for block, changed, _ in answers_by_block(run, score, extract, equivalent, rubric, every=False):
+        yield block, changed
+
+
+class Answers(NamedTuple):
+    """Every answer of a block, example by example, the clean one first; and what became of each.
+
+    `flip` is 1 where the answer differs from the clean one, 0 where it does not, -1 where that can't be said, and
+    `CLEAN` for the clean one itself.
+    """
+
+    rows: FlipBlock
+    flip: list[int]
+
+
+CLEAN = 2
+
+
+def answers_by_block(
+    run: Runlike, score: str | None = None, extract: str = "", equivalent: str = "", rubric: str | None = None, *,
+    every: bool = True,
+) -> Iterator[tuple[Block, FlipBlock, Answers | None]]:  # fmt: skip
+    """Each block with its changed answers and, unless told otherwise, with all of its answers."""
     task = run.suite.task
     comparing = comparing_for(run.suite, extract, equivalent, rubric)
     scorer = next(iter(scorers_for(task, [score] if score else None, comparing)), None)
     with KeptScores([run]) as kept, comparing.cache_in_run(place_of(run)):
         right = Right(scorer, task, kept)
         for block in with_parts(blocks_of(run), comparing):
-            yield block, _changed(run, block, comparing, right)
+            flip = compared(block, comparing).flip
+            changed = _rows_at(run, block, right, np.flatnonzero(flip == 1))
+            yield block, changed, _every(run, block, right, flip) if every else None
 
 
-def _changed(run: Runlike, block: Block, comparing: Comparing, right: Right) -> FlipBlock:
-    changed = np.flatnonzero(compared(block, comparing).flip == 1)
+def _every(run: Runlike, block: Block, right: Right, flip: Ints) -> Answers:
+    varied = _rows_at(run, block, right, np.arange(len(flip)))
+    n = len(block.rows)
+    clean, known = block.clean_out.tolist(), block.examples(range(n))
+    outputs = [block.outputs[out] for out in clean]
+    due = [
+        (output.value, example.gold if output.ok or output.unreadable else None, example.inputs)
+        for output, example in zip(outputs, known.values(), strict=True)
+    ]
+    golds, cases = [example.gold for example in known.values()], []
+    for gold, output, scored in zip(golds, outputs, right.scores(due), strict=True):
+        good = False if output.unreadable else right.full(scored)
+        cases.append(Case(Kind(-1, "clean input", "same", ""), gold, output, output, good, good, None))
+    order = np.argsort(np.concatenate([np.arange(n), block.owner]), kind="stable").tolist()
+    examples = [*known.values(), *varied.examples]
+    inputs = [*(example.inputs for example in known.values()), *varied.varied]
+    notes, numbers = [""] * n + varied.notes, [*range(n), *(n + number for number in varied.numbers)]
+    flips = [CLEAN] * n + flip.tolist()
+    columns = ([column[at] for at in order] for column in (examples, inputs, notes, numbers))
+    return Answers(FlipBlock(*columns, [*cases, *varied.cases]), [flips[at] for at in order])
+
+
+def _rows_at(run: Runlike, block: Block, right: Right, changed: Ints) -> FlipBlock:
     owner = block.owner[changed]
     # the distinct cases in the order in which they come, and the number of each changed answer's
     kind, gold, out = block.kind[changed], block.gold[changed], block.out[changed]
@@ -131,7 +177,10 @@ def _changed(run: Runlike, block: Block, comparing: Comparing, right: Right) -> 
     for outputs, golds in ((said, clean_gold[first].tolist()), (later, gold[first].tolist())):
         due = list(zip(outputs, golds, seen_with, strict=True))
         distinct = list(dict.fromkeys(due))  # so that each is looked at once
-        answered = [(block.outputs[o].value, block.golds[g], block.inputs[of]) for o, g, of in distinct]
+        missing = [not (one.ok or one.unreadable) for one in block.outputs]  # these have no score
+        answered = [
+            (block.outputs[o].value, None if missing[o] else block.golds[g], block.inputs[of]) for o, g, of in distinct
+        ]
         found = dict(zip(distinct, right.scores(answered), strict=True))
         scores.append([found[one] for one in due])
     cases = []

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from unswayed.base.ids import content_id
 from unswayed.base.text import ANSWER, outside, spelled, visible
 from unswayed.base.values import Json
-from unswayed.measure.changes import Case, Flip, FlipBlock
+from unswayed.measure.changes import CLEAN, Case, Flip, FlipBlock
 from unswayed.report.diff import Piece, diff
 from unswayed.storage.files import replacing
 
@@ -71,6 +71,26 @@ KINDS = (
     *("right, then wrong", "wrong, then differently wrong", "wrong, then right", "a control, which should differ"),
     *("right, then differently right", "changed, and no gold says which is right"),
 )
+
+
+EVERY = (
+    *KINDS,
+    *("the same answer, right", "the same answer, wrong", "the same answer"),
+    *("clean input, right", "clean input, wrong", "clean input"),
+    *("no answer", "cut off", "not in the task's form"),
+    *("asked again: the same answer", "asked again: another answer"),
+)
+
+
+def kind_of_any(case: Case, flip: int) -> int:
+    """The place in EVERY of any answer; `flip` says what became of it."""
+    if (error := case.varied.error) is not None:
+        return EVERY.index("cut off" if "cut off" in error else "not in the task's form" if case.varied.unreadable
+                           else "no answer")  # fmt: skip
+    if flip == 1:
+        return kind_of(case)
+    first = EVERY.index("clean input, right" if flip == CLEAN else "the same answer, right")
+    return first + {True: 0, False: 1, None: 2}[case.right_after]
 
 
 _RANKS = {(True, False): 0, (False, False): 1, (False, True): 2, (True, True): 4}

@@ -15,18 +15,32 @@ const isolated = (text) => make("bdi", {}, text);
 const number = (value) => (value === null ? "–" : value.toFixed(3).replace("-", "−"));
 const span = ([, low, high]) => (low === null ? "" : `${number(low)} to ${number(high)}`);
 
-let data, set, shown = [], rendered = 0, chosen = {};
+let data, set, shown = [], rendered = 0, chosen = {}, turn = 0;
 
-async function unpack() {
-  const packed = atob($("data").textContent);
+async function unpack(script) {
+  const packed = atob(script.textContent);
   const bytes = new Uint8Array(packed.length);
   for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
 
-// What a search looks in, of each answer: the text before, the text after, and what was answered.
-function prepare(one) {
+// Every answer is in parts, each with its own texts. A part is unpacked when it is shown or searched; few are kept.
+const KEPT = 4;
+const parts = new Map();
+async function part(at) {
+  if (!parts.has(at)) {
+    const found = await unpack(document.getElementsByClassName("part")[at]);
+    found.set.kinds = data.every.kinds;
+    found.set.heads = data.every.heads;
+    parts.set(at, found);
+    if (parts.size > KEPT) parts.delete(parts.keys().next().value);
+  }
+  return parts.get(at);
+}
+
+// What a search looks in, of each answer: the texts, what was answered, and the example.
+function prepare(one, place) {
   const { spans, head, old, new: fresh, tail } = one;
   one.hay = new Array(one.size);
   for (let i = 0; i < one.size; i++) {
@@ -35,10 +49,14 @@ function prepare(one) {
       before += head[s] + old[s] + tail[s] + "\n";
       after += head[s] + fresh[s] + tail[s] + "\n";
     }
-    const said = [one.before[i], one.after[i], one.gold[i], one.note[i]].map((t) => (t < 0 ? "" : data.texts[t]));
-    one.hay[i] = [before, after === before ? "" : after, ...said, data.examples[one.example[i]].id].join("\n").toLowerCase();
+    const example = place.examples[one.example[i]];
+    const own = spans[i] < spans[i + 1] ? [] : example.inputs.map(([, text]) => place.texts[text]);
+    const said = [one.before[i], one.after[i], one.gold[i], one.note[i]].map((t) => (t < 0 ? "" : place.texts[t]));
+    one.hay[i] = [before, after === before ? "" : after, ...own, ...said, example.id].join("\n").toLowerCase();
   }
 }
+
+const MANY = 40; // values, or letters of a value, beyond which a search fits better than a list to choose from
 
 // Filters: each has a name, what it shows, and its value of an answer.
 function filters() {
@@ -64,31 +82,43 @@ function counts(value) {
   return found;
 }
 
-const FEW = 200; // choices of a filter
+const field = (name, title, options, act) => {
+  const choose = make("select", { name, dir: "auto" }, make("option", { value: "" }, "all"), ...options);
+  choose.addEventListener("change", () => act(choose.value));
+  return make("label", {}, title, choose);
+};
+const option = (value, text, n) => make("option", { value }, `${text.slice(0, 60)} (${n.toLocaleString("en")})`);
 
 function drawFilters() {
   const form = $("filters");
   form.replaceChildren();
-  if (data.sets.length > 1) {
-    const choose = make("select", { name: "set" }, ...data.sets.map((one, i) => make("option", { value: i }, `${one.name} (${one.size.toLocaleString("en")})`)));
-    choose.value = data.sets.indexOf(set);
-    choose.addEventListener("change", () => { open(data.sets[choose.value]); });
+  const lists = [...data.sets, ...(data.every ? [data.every] : [])];
+  if (lists.length > 1) {
+    const choose = make("select", { name: "set" }, ...lists.map((one, i) => make("option", { value: i }, `${one.name} (${one.size.toLocaleString("en")})`)));
+    choose.value = lists.indexOf(set);
+    choose.addEventListener("change", () => { open(lists[choose.value]); });
     form.append(make("label", {}, "List", choose));
   }
   const search = make("input", { type: "search", name: "search", id: "search", autocomplete: "off" });
   search.addEventListener("input", () => { chosen.search = search.value.toLowerCase(); apply(); });
-  form.append(make("label", {}, "Search in texts and answers", search));
-  for (const [name, title, value, text] of filters()) {
-    const found = [...counts(value)].sort((a, b) => b[1] - a[1]);
-    if (found.length < 2) continue;
-    const options = found.slice(0, FEW).map(([v, n]) => make("option", { value: v }, `${text(v).slice(0, 60)} (${n.toLocaleString("en")})`));
-    const choose = make("select", { name, dir: "auto" }, make("option", { value: "" }, "all"), ...options);
-    choose.addEventListener("change", () => { pick(name, choose.value === "" ? null : Number(choose.value)); });
-    form.append(make("label", {}, title, choose));
+  form.append(make("label", {}, "Search in texts, answers and examples", search));
+  if (set === data.every) {
+    for (const [name, title, text] of [["operator", "Operator", (v) => v], ["kind", "What became of it", (v) => set.kinds[v]]]) {
+      const found = Object.entries(set[name]).sort((a, b) => b[1] - a[1]);
+      form.append(field(name, title, found.map(([v, n]) => option(v, text(v), n)), (v) => { if (v === "") delete chosen[name]; else chosen[name] = v; apply(); }));
+    }
+  } else {
+    for (const [name, title, value, text] of filters()) {
+      const found = [...counts(value)].sort((a, b) => b[1] - a[1]);
+      const letters = found.slice(0, MANY).reduce((most, [v]) => Math.max(most, text(v).length), 0);
+      if (found.length < 2 || found.length > MANY || (letters > 2 * MANY && name !== "kind")) continue;
+      form.append(field(name, title, found.map(([v, n]) => option(v, text(v), n)), (v) => pick(name, v === "" ? null : Number(v))));
+    }
+    const sort = make("select", { name: "sort" }, ...["largest loss first", "order of the data", "by operator"].map((text, i) => make("option", { value: i }, text)));
+    sort.addEventListener("change", () => { chosen.sort = Number(sort.value); apply(); });
+    form.append(make("label", {}, "Sort", sort));
   }
-  const sort = make("select", { name: "sort" }, ...["largest loss first", "order of the data", "by operator"].map((text, i) => make("option", { value: i }, text)));
-  sort.addEventListener("change", () => { chosen.sort = Number(sort.value); apply(); });
-  form.append(make("label", {}, "Sort", sort), make("button", { type: "button", onclick: clear }, "Clear filters"));
+  form.append(make("button", { type: "button", onclick: clear }, "Clear filters"));
   form.addEventListener("submit", (event) => event.preventDefault());
 }
 
@@ -120,17 +150,61 @@ function matching() {
 
 function apply() {
   const start = performance.now();
-  shown = matching();
+  turn += 1;
   rendered = 0;
   $("list").replaceChildren();
+  if (set === data.every) { reader = reading(turn); more(); return; }
+  shown = matching();
   $("count").textContent = `${shown.length.toLocaleString("en")} of ${set.size.toLocaleString("en")} answers`;
   more();
   document.body.dataset.filtered = String(performance.now() - start);
 }
 
+// The answers that fit, part by part; parts that have none of the operator or the kind stay packed.
+let reader;
+async function* reading(mine) {
+  for (let at = 0; at < set.parts.length && mine === turn; at++) {
+    const about = set.parts[at];
+    if (["operator", "kind"].some((name) => name in chosen && !(chosen[name] in about[name]))) continue;
+    const found = await part(at);
+    if (mine !== turn) return;
+    if (chosen.search && !found.set.hay) prepare(found.set, found);
+    const operator = "operator" in chosen ? found.texts.indexOf(chosen.operator) : -1;
+    for (let i = 0; i < found.set.size; i++) {
+      if (operator >= 0 && found.set.operator[i] !== operator) continue;
+      if ("kind" in chosen && found.set.kind[i] !== Number(chosen.kind)) continue;
+      if (chosen.search && !found.set.hay[i].includes(chosen.search)) continue;
+      yield [found, i];
+    }
+    $("count").textContent = `${(at + 1).toLocaleString("en")} of ${set.parts.length.toLocaleString("en")} parts looked through …`;
+  }
+}
+
+async function moreOfEvery() {
+  const start = performance.now(), mine = turn, from = reader;
+  const cards = [];
+  let done = false;
+  while (cards.length < PAGE && !done) {
+    const next = await from.next();
+    if (mine !== turn) return;
+    if (next.done) done = true;
+    else cards.push(card(next.value[1], next.value[0].set, next.value[0]));
+  }
+  $("list").append(...cards);
+  rendered += cards.length;
+  $("more").hidden = done;
+  const names = ["operator", "kind"].filter((name) => name in chosen);
+  const exact = chosen.search || names.length > 1 ? null : names.length ? set[names[0]][chosen[names[0]]] : set.size;
+  const many = done ? rendered : exact;
+  const of = `of ${set.size.toLocaleString("en")} answers`;
+  $("count").textContent = many === null ? `${rendered.toLocaleString("en")} ${of} so far; there may be more` : `${many.toLocaleString("en")} ${of}`;
+  document.body.dataset.filtered = String(performance.now() - start);
+}
+
 function more() {
+  if (set === data.every) { moreOfEvery(); return; }
   const next = shown.slice(rendered, rendered + PAGE);
-  $("list").append(...next.map(card));
+  $("list").append(...next.map((i) => card(i, set, data)));
   rendered += next.length;
   $("more").hidden = rendered >= shown.length;
 }
@@ -153,25 +227,27 @@ function words(before, after) {
   return found.map(([kind, text]) => (kind ? make(kind, {}, seen(text)) : text));
 }
 
-function card(i) {
-  const example = data.examples[set.example[i]], inside = [];
+function card(i, set, place) {
+  const example = place.examples[set.example[i]], inside = [];
   const changed = new Set();
   for (let s = set.spans[i]; s < set.spans[i + 1]; s++) {
     changed.add(set.field[s]);
     const change = set.old[s] === set.new[s] ? [] : words(set.old[s], set.new[s]);
-    const name = data.texts[set.field[s]];
+    const name = place.texts[set.field[s]];
     inside.push(make("p", { class: "text", dir: "auto" }, name === "text" ? null : make("span", { class: "field" }, name, " "), set.head[s], ...change, set.tail[s]));
   }
   const pair = (name, text) => make("div", {}, make("dt", {}, name), make("dd", {}, isolated(text)));
-  const facts = [pair(set.heads[0], data.texts[set.before[i]]), pair(set.heads[1], data.texts[set.after[i]])];
-  if (set.gold[i] >= 0) facts.push(pair("gold", data.texts[set.gold[i]]));
-  const rest = example.inputs.filter(([name]) => !changed.has(name) && set === data.sets[0]);
-  const groups = Object.entries(example.groups).map(([name, value]) => `, ${name} = ${data.texts[value]}`).join("");
-  const note = data.texts[set.note[i]] ? `. ${data.texts[set.note[i]]}` : "";
+  const facts = [pair(set.heads[0], place.texts[set.before[i]])];
+  if (set.draw[i] >= 0 || place === data) facts.push(pair(set.heads[1], place.texts[set.after[i]]));
+  if (set.gold[i] >= 0) facts.push(pair("gold", place.texts[set.gold[i]]));
+  const rest = example.inputs.filter(([name]) => !changed.has(name) && (place !== data || set === data.sets[0]));
+  const groups = Object.entries(example.groups).map(([name, value]) => `, ${name} = ${place.texts[value]}`).join("");
+  const note = place.texts[set.note[i]] ? `. ${place.texts[set.note[i]]}` : "";
   return make("article", { class: `flip k${set.kind[i]}${set.loss[i] > 0 ? " lost" : ""}`, tabindex: "-1" },
-    make("h3", {}, isolated(data.texts[set.operator[i]]), make("span", { class: "kind" }, set.kinds[set.kind[i]])),
-    ...inside, make("dl", {}, ...facts),
-    ...rest.map(([name, text]) => make("p", { class: "inputs", dir: "auto" }, `${data.texts[name]}: ${data.texts[text]}`)),
+    make("h3", {}, isolated(place.texts[set.operator[i]]), make("span", { class: "kind" }, set.kinds[set.kind[i]])),
+    ...inside, ...(changed.size ? [] : rest.map(([name, text]) => make("p", { class: "text", dir: "auto" }, place.texts[name] === "text" ? null : make("span", { class: "field" }, place.texts[name], " "), place.texts[text]))),
+    make("dl", {}, ...facts),
+    ...(changed.size ? rest : []).map(([name, text]) => make("p", { class: "inputs", dir: "auto" }, `${place.texts[name]}: ${place.texts[text]}`)),
     make("p", { class: "note" }, isolated(`example ${example.id}${set.draw[i] < 0 ? "" : `, draw ${set.draw[i]}`}${groups}${note}`)));
 }
 
@@ -288,7 +364,7 @@ function drawHistory() {
 
 function open(one) {
   set = one;
-  if (!set.hay) prepare(set);
+  if (set !== data.every && !set.hay) prepare(set, data);
   chosen = { search: "", sort: 0 };
   $("answers-h").textContent = set.name;
   drawFilters();
@@ -312,15 +388,23 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "k") move(-1);
 });
 
-unpack().then((found) => {
+unpack($("data")).then((found) => {
   data = found;
+  if (data.every) {  // the sums over its parts
+    data.every.size = 0;
+    for (const name of ["operator", "kind"]) data.every[name] = {};
+    for (const one of data.every.parts) {
+      data.every.size += one.size;
+      for (const name of ["operator", "kind"]) for (const [value, n] of Object.entries(one[name])) data.every[name][value] = (data.every[name][value] ?? 0) + n;
+    }
+  }
   drawFigures();
   drawHistory();
   drawCompared();
   drawHeat();
   drawConfusion();
   $("more").addEventListener("click", more);
-  open(data.sets.length > 1 ? data.sets[1] : data.sets[0]);
+  open(data.sets.length > 1 ? data.sets[1] : data.sets[0].size || !data.every ? data.sets[0] : data.every);
   $("loading").hidden = true;
   $("app").hidden = false;
   document.body.dataset.ready = "yes";

@@ -7,7 +7,6 @@ The page to explore is one file that works from disk: its data is columns, compr
 from __future__ import annotations
 
 import os
-import zlib
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,20 +20,21 @@ from markupsafe import Markup
 
 from unswayed.base.errors import UsageError, option
 from unswayed.base.task import task_named
-from unswayed.base.text import ANSWER, figure, interval, label, number, outside, title, typeset
-from unswayed.base.values import Estimate, Json
-from unswayed.measure.changes import FlipBlock, as_measured, flips_by_block
+from unswayed.base.text import ANSWER, figure, interval, label, number, outside, typeset
+from unswayed.base.values import Estimate, Example, Json, Output, Variant
+from unswayed.measure.changes import Flip, FlipBlock, answers_by_block, as_measured
 from unswayed.measure.comparison.outcome import Comparison
 from unswayed.measure.comparison.runs import compare
 from unswayed.measure.measuring import measure_run
 from unswayed.measure.results import Results
-from unswayed.measure.sentences import plain, slices, verdict
+from unswayed.measure.sentences import plain, slices, summary
 from unswayed.report import charts as draw
+from unswayed.report.flips import EVERY, kind_of_any
 from unswayed.report.html import Cell, ReportTable, href, own_file, template
 from unswayed.report.tables import chance
-from unswayed.report.view_columns import Columns, json_pieces
+from unswayed.report.view_columns import Columns, Parts, packed_json
 from unswayed.run.block import Block
-from unswayed.run.record import Run
+from unswayed.run.record import NOT_ASKED, Run
 from unswayed.score import Comparing
 from unswayed.storage.files import replacing, write_atomically
 
@@ -76,27 +76,50 @@ def write_view(runs: str | Path | Run | Sequence[str | Path | Run], path: str | 
     return page.write(Path(path), versus, changed, history)
 
 
+_BESIDE_A_REPORT = 100_000  # answers up to which the page beside a report has all of them, and not the changed ones
+
+
 def flips_and_view(results: Results, run: Run, path: Path) -> Iterator[FlipBlock]:
     """The run's changed answers, by the report's main score, of which a page is written when the last has passed."""
-    page = _Page(results)
+    made = run.suite.manifest
+    page = _Page(results, every=made.examples + made.variants <= _BESIDE_A_REPORT)
     yield from page.gathered(run)
     page.write(path)
 
 
 class _Page:
-    """Gathers a run's changed answers as they pass, and writes the page of them."""
+    """Gathers a run's answers as they pass, and writes the page of them."""
 
-    def __init__(self, results: Results, compared: bool = False) -> None:
+    def __init__(self, results: Results, compared: bool = False, every: bool = True) -> None:
         self._results, self.columns = results, Columns(several=compared)
-        comparing = Comparing(task_named("text"), results.compared.get("extract", ""))  # for its parts alone
-        self._confusion = Confusion(comparing) if results.task == "classify" else None
+        self._every = Parts() if every else None
+        self._compare = Comparing(task_named("text"), results.compared.get("extract", ""))  # for its parts alone
+        self._confusion = Confusion(self._compare) if results.task == "classify" else None
 
     def gathered(self, run: Run) -> Iterator[FlipBlock]:
-        for block, flips in flips_by_block(run, *as_measured(self._results)):
+        every = self._every
+        for block, flips, answers in answers_by_block(run, *as_measured(self._results), every=every is not None):
             if self._confusion is not None:
                 self._confusion.see(block)
             self.columns.add(flips)
+            if every is not None and answers is not None:
+                cases = answers.rows.cases
+                numbers = zip(answers.rows.numbers, answers.flip, strict=True)
+                every.add(answers.rows, [kind_of_any(cases[number], flip) for number, flip in numbers])
             yield flips
+        if every is not None:
+            again = run.repeated() if run.manifest.repeats or run.manifest.asked_twice else ()
+            for example, clean, repeats in again:
+                self._asked_again(every, example, clean, repeats)
+            every.close()
+
+    def _asked_again(self, to: Parts, example: Example, clean: Output, repeats: list[tuple[Variant, Output]]) -> None:
+        """Adds what a clean input was answered when it was asked again."""
+        answered = [Flip(example, variant, clean, out, None, None) for variant, out in repeats if out is not NOT_ASKED]
+        same = [self._compare.part(clean.value) == self._compare.part(flip.varied.value) for flip in answered]
+        first = EVERY.index("asked again: the same answer")
+        if answered:
+            to.add(FlipBlock.of(answered), [first if alike else first + 1 for alike in same])
 
     def write(
         self, path: Path, versus: Json = None, changed: Sequence[Json] = (), history: Sequence[Json] = ()
@@ -115,11 +138,9 @@ class _Page:
             "history": history,
             **self.columns.shared(),
         }
-
-        def packed() -> Iterator[bytes]:
-            packer = zlib.compressobj(6, wbits=31)  # gzip, without the time
-            yield from map(packer.compress, json_pieces(data))
-            yield packer.flush()
+        every = self._every
+        if every is not None:
+            data["every"] = {"name": "Every answer", "kinds": EVERY, "heads": ["clean", "this"], "parts": every.index}
 
         script = own_file("view.js")
         page = template("view.html.jinja").render(
@@ -128,14 +149,15 @@ class _Page:
             script_hash=b64encode(sha256(script.encode()).digest()).decode(),
             data=_HERE,
             results=results,
-            score=title(results.score),
-            verdict=plain(verdict(results)),
+            verdict=plain(summary(results)),
         )
         before, _, after = page.encode("utf-8", "xmlcharrefreplace").rpartition(_HERE.encode())
         with replacing(path) as write:  # in pieces, as the data of a large run is many times its page
             write(before)
-            for piece in _in_base64(packed()):
+            for piece in _in_base64(packed_json(data)):
                 write(piece)
+            for part in () if every is None else every.packed():  # each a script of its own, read when it is shown
+                write(b'</script>\n<script type="application/gzip" class="part">' + b64encode(part))
             write(after)
         return path
 

@@ -5,6 +5,8 @@ Columns are long lists, spilled to a file some values at a time as JSON, so that
 
 from __future__ import annotations
 
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -105,8 +107,14 @@ class Columns:
         """The changed answers that were added."""
         return self._flips.columns()
 
-    def add(self, flips: FlipBlock) -> None:
-        """Texts are numbered as they come: fields, the example's, what was said, then the note."""
+    def __len__(self) -> int:
+        return self._flips.size
+
+    def add(self, flips: FlipBlock, kinds: Sequence[int] | None = None) -> None:
+        """Texts are numbered as they come: fields, the example's, what was said, then the note.
+
+        `kinds` are the places of their kinds where these are not those of changed answers.
+        """
         known, said_of = self._known, list[tuple[Json, ...] | None]([None] * len(flips.cases))
         places, said, notes = list[int](), list[tuple[Json, ...]](), list[int]()
         spans, ends = list[_Span](), list[int]()
@@ -135,7 +143,10 @@ class Columns:
             notes.append(known[note] if len(note) <= NOTE else self._text(note, NOTE))
         self._put_aside()
         if places:
-            self._flips.add([places, *zip(*said, strict=True), notes], spans, ends)
+            columns: list[Sequence[Json]] = [places, *zip(*said, strict=True), notes]
+            if kinds is not None:
+                columns[_ROW.index("kind")] = kinds
+            self._flips.add(columns, spans, ends)
 
     def _said(self, case: Case, own: Inputs, inputs: Inputs) -> tuple[Json, ...]:
         """The columns of a changed answer that are neither its example's nor its note's."""
@@ -255,7 +266,7 @@ class _Set:
         self._about = {"name": name, "kinds": kinds, "heads": [before, after]}
         self._columns = {name: LongList(spill) for name in _ON_A_PAGE}
         self._columns["spans"].append(0)
-        self._size = self._end = 0
+        self.size = self._end = 0
 
     def add(self, columns: Sequence[Sequence[Json]], spans: Sequence[_Span], ends: Iterable[int]) -> None:
         """Adds answers: their columns of `_ROW`, all their changes, and where among these each one's end."""
@@ -263,7 +274,7 @@ class _Set:
         self._extend(_ROW, columns)
         self._extend(_SPAN, list(zip(*spans, strict=True)))
         self._end += len(spans)
-        self._size += len(columns[0])
+        self.size += len(columns[0])
 
     def _extend(self, names: Sequence[str], columns: Sequence[Sequence[Json]]) -> None:
         for name, column in zip(names, columns, strict=False):  # without a change there are no spans
@@ -271,4 +282,50 @@ class _Set:
             self._columns[name].put_aside()
 
     def columns(self) -> dict[str, Json]:
-        return {**self._about, "size": self._size, **self._columns}
+        return {**self._about, "size": self.size, **self._columns}
+
+
+PART = 20_000  # answers that a page unpacks together
+
+
+class Parts:
+    """Every answer of a run in parts, each with its own texts, packed when it is full and unpacked when it is read.
+
+    `index` has what a page must know of each part to leave it packed: how many answers of which operator and kind.
+    """
+
+    def __init__(self) -> None:
+        self._spill, self._packed = Spill(), list[Kept]()
+        self._part, self.index = Columns(), list[dict[str, Json]]()
+        self._counts: list[Counter[str]] = [Counter(), Counter()]
+
+    def add(self, rows: FlipBlock, kinds: Sequence[int]) -> None:
+        sources = [visible(shorten(case.kind.source, ANSWER)) for case in rows.cases]
+        for start in range(0, len(kinds), PART):
+            some, own = rows.between(start, start + PART), kinds[start : start + PART]
+            self._part.add(some, own)
+            self._counts[0].update(sources[number] for number in some.numbers)
+            self._counts[1].update(map(str, own))
+            if len(self._part) >= PART:
+                self.close()
+
+    def close(self) -> None:
+        """Packs the part that is open."""
+        if not len(self._part):
+            return
+        packed = b"".join(packed_json({"set": self._part.flips(), **self._part.shared()}))
+        self._packed.append(self._spill.put(np.frombuffer(packed, dtype=np.uint8)))
+        operators, kinds = self._counts
+        self.index.append({"size": len(self._part), "operator": dict(operators), "kind": dict(kinds)})
+        self._part, self._counts = Columns(), [Counter(), Counter()]
+
+    def packed(self) -> Iterator[bytes]:
+        """The parts, in the order of the index."""
+        return (self._spill.get(kept).tobytes() for kept in self._packed)
+
+
+def packed_json(value: Json) -> Iterator[bytes]:
+    """The JSON of a value, packed with gzip, without the time."""
+    packer = zlib.compressobj(6, wbits=31)
+    yield from map(packer.compress, json_pieces(value))
+    yield packer.flush()
