@@ -138,10 +138,14 @@ def _compare(
         for one in lost
     ]
     shown = f"Lost answers, for example:\n\n{chr(10).join(answers)}" if answers else ""
-    changes = "\n".join(f"- {escaped(sentence)}" for sentence in found.changes)
-    more = [changes, escaped(shared.sentence), escaped(found.about), render(found, "md")]
-    parts = [gates_first(said, gates), shown, _folded("All differences", "\n\n".join(filter(None, more)))]
-    to.rest.extend(filter(None, [*head, *parts]))
+    table = [
+        "\n".join(f"- {escaped(sentence)}" for sentence in found.changes),
+        escaped(shared.sentence),
+        escaped(found.about),
+        render(found, "md"),
+    ]
+    every = [gates_first(said, gates), shown, _folded("All differences", "\n\n".join(filter(None, table)))]
+    to.rest.extend(filter(None, [*head, *every]))
 
 
 def _changed_gates(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

@@ -158,8 +158,11 @@ def _every(run: Runlike, block: Block, right: Right, flip: Ints) -> Answers:
     inputs = [*(example.inputs for example in known.values()), *varied.varied]
     notes, numbers = [""] * n + varied.notes, [*range(n), *(n + number for number in varied.numbers)]
     flips = [CLEAN] * n + flip.tolist()
-    columns = ([column[at] for at in order] for column in (examples, inputs, notes, numbers))
-    return Answers(FlipBlock(*columns, [*cases, *varied.cases]), [flips[at] for at in order])
+    rows = FlipBlock(
+        [examples[at] for at in order], [inputs[at] for at in order], [notes[at] for at in order],
+        [numbers[at] for at in order], [*cases, *varied.cases],
+    )  # fmt: skip
+    return Answers(rows, [flips[at] for at in order])
 
 
 def _rows_at(run: Runlike, block: Block, right: Right, changed: Ints) -> FlipBlock:
