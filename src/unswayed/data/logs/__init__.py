@@ -45,8 +45,9 @@ class Entry(NamedTuple):
     """What a log says of one sample in one of its repeats.
 
     `id` pairs samples of two logs, and `content` is equal exactly if their inputs are. `scores` has a number for each
-    scorer, not a number where it gave none. `inputs` are the texts that the sample was made of, by name, and `text` is
-    what was asked, if a reader was asked for texts. `of` names the example or variant of a suite, if the log does.
+    scorer, not a number where it gave none. `inputs` are the texts that the sample was made of, by name. `text` is what
+    was asked, if a reader was asked for texts, and `asked` the same in the log's own form, such as messages. `of` names
+    the example or variant of a suite, if the log does.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Entry(NamedTuple):
     system: str = ""
     cluster: str | None = None
     of: LoggedId | None = None
+    asked: Json = None
 
 
 class LogReader:

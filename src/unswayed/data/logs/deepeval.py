@@ -59,4 +59,6 @@ class DeepEvalLog(LogReader):
             output = Failed("DeepEval has no answer", final=True)
         within = None if cluster is None else str((record.get("additionalMetadata") or record).get(cluster))
         id_, text = sample_id(asked, gold, record.get("context")), text_of(asked)
-        return Entry(id_, id_, scores, output, {"input": text}, text, gold, cluster=within)
+        return Entry(
+            id_, id_, scores, output, {"input": text}, text, gold, cluster=within, asked=record.get("turns") or asked
+        )

@@ -45,5 +45,15 @@ class LangfuseLog(LogReader):
         system = str(record.get("datasetRunName") or "")
         name = str(record.get("name") or "")
         return Entry(
-            str(item or content), content, scores, output, fields_of(given), text_of(given), None, name, system, within
+            str(item or content),
+            content,
+            scores,
+            output,
+            fields_of(given),
+            text_of(given),
+            None,
+            name,
+            system,
+            within,
+            asked=given,
         )

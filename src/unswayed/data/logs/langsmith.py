@@ -36,4 +36,6 @@ class LangSmithLog(LogReader):
         id_ = str(record.get("reference_example_id") or content)
         system = str(record.get("session_name") or record.get("session_id") or "")
         name = str(record.get("name", ""))
-        return Entry(id_, content, scores, output, fields_of(given), text_of(given), None, name, system, within)
+        return Entry(
+            id_, content, scores, output, fields_of(given), text_of(given), None, name, system, within, asked=given
+        )

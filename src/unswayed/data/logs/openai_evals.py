@@ -67,4 +67,4 @@ class OpenAIEvalsLog(LogReader):
         text = text_of(prompt)
         content = sample_id(event.get("expected")) if "expected" in event else ""
         inputs = {} if not isinstance(prompt, list) else {"input": text_of(prompt[-1].get("content"))} if prompt else {}
-        return Entry(id_, content, scores, output, inputs, text, event.get("expected"))
+        return Entry(id_, content, scores, output, inputs, text, event.get("expected"), asked=prompt)

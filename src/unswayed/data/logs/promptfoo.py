@@ -83,4 +83,4 @@ class PromptfooLog(LogReader):
         if record.get("promptIdx"):  # one provider with several prompts is several systems
             name += f" prompt {record['promptIdx'] + 1}"
         text = next(iter(inputs.values())) if len(inputs) == 1 else text_of(prompt.get("raw"))
-        return Entry(id_, id_, scores, output, inputs, text, gold, system=name, cluster=within)
+        return Entry(id_, id_, scores, output, inputs, text, gold, system=name, cluster=within, asked=given)
