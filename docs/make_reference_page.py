@@ -50,7 +50,8 @@ def _entry(name: str, thing: object) -> str:
 
 
 def _is_part_of_a_plan(thing: type) -> bool:
-    return issubclass(thing, msgspec.Struct) and bool(options_of(thing))
+    whole = issubclass(thing, msgspec.Struct) and len(thing.__struct_defaults__) == len(thing.__struct_fields__)
+    return whole and bool(options_of(thing))
 
 
 def _options(struct: type[msgspec.Struct]) -> str:
