@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from unswayed import compare
 from unswayed.base.errors import UsageError
 from unswayed.papers.readin.methods import INDEXED, METHODS
-from unswayed.papers.readin.tables import paper
+from unswayed.papers.readin.tables import BY_SENTENCE, paper
 from unswayed.report.study import studies
 
 PAPER = Path(__file__).parents[3] / "../shared/papers/readin.txt"
@@ -82,6 +83,14 @@ def test_the_whole_study(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     six = found["table6"]["ours"]["speech"]["nmt"]["plain"]
     assert six["clean"].value == pytest.approx(100)
     assert six["average"].value < 100
+    assert six["worst"].value <= six[BY_SENTENCE].value, "a worst of sentences is below their average"
+    alone = compare(
+        *(tmp_path / "out/runs/afqmc" / method for method in ("plain", "correction")),
+        scores="positive_accuracy", primary="worst", plan={"measure": {"worst_of": 3}},
+    )  # fmt: skip
+    worst = next(d for d in alone.differences if (d.measure, d.set) == ("worst", "all"))
+    gain = five["correction"]["gain"]["worst"]["difference"]
+    assert (gain.low, gain.high) == pytest.approx((worst.low, worst.high)), "each interval is of one measure by itself"
     assert found["table6"]["needs"] == ["cspider is not in the data."]
     assert sum(found["table10"]["ours"]["afqmc"].values()) == pytest.approx(1)
     again = study.run(data, ["table5"], given).value  # from what is on disk

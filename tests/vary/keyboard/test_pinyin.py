@@ -14,7 +14,7 @@ from unswayed.vary.chinese import lexicon
 from unswayed.vary.chinese_slips import slips
 from unswayed.vary.keyboard.homophone import Homophone, homophones
 from unswayed.vary.keyboard.ime import missing_file, open_engine
-from unswayed.vary.keyboard.pinyin import Pinyin, PinyinTypist, slip_keys
+from unswayed.vary.keyboard.pinyin import Pinyin, PinyinTypist, on_device, slip_keys
 from unswayed.vary.operator import UNALTERED, Text
 from unswayed.vary.people import TYPED_MARKS, WORD_KINDS, Sitting, typists
 
@@ -97,6 +97,26 @@ def test_people_differ() -> None:
     texts = TEXTS[2:] * 30
     lost = [sum(a[-1] != b[-1:] for a, b in zip(texts, typed(texts, draw=d), strict=True)) for d in range(3)]
     assert max(lost) > 1.5 * min(lost)
+
+
+def test_a_phone_and_ones_own_speed_change_how_much_goes_wrong() -> None:
+    def slips_of(**how: object) -> int:
+        operator = Pinyin(**how)  # type: ignore[arg-type]
+        return sum(a != b for draw in range(12) for a, b in zip(TEXTS, typed(TEXTS, 3, draw, operator), strict=True))
+
+    def edits_of(**how: object) -> float:
+        operator = Pinyin(**how)  # type: ignore[arg-type]
+        made = [typed(TEXTS, 3, draw, operator) for draw in range(12)]
+        return sum(len(slips(clean, noisy)) for texts in made for clean, noisy in zip(TEXTS, texts, strict=True))
+
+    assert edits_of(device="phone") > edits_of() > edits_of(hurried=False)
+    assert slips_of(hurried=False) < slips_of()
+    assert typed(TEXTS, operator=Pinyin(device="desk", hurried=True)) == typed(TEXTS)
+    for profile in typists().people:
+        calm = on_device(profile, "tablet", hurried=False)
+        assert {(sitting.cut, sitting.hasty) for sitting in calm.sittings} == {(0.0, 0.0)}
+    with pytest.raises(ValueError, match="device must be desk, phone, tablet, not 'watch'"):
+        Pinyin(device="watch")
 
 
 def test_engines_give_other_words() -> None:

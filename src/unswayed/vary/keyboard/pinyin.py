@@ -13,6 +13,8 @@ from itertools import accumulate
 from math import log
 from typing import NamedTuple
 
+import msgspec
+
 from unswayed.base.edits import Edit, apply
 from unswayed.base.errors import UsageError
 from unswayed.base.seeds import Stream
@@ -382,6 +384,29 @@ def _abbreviate_keys(syllables: tuple[str, ...], rng: Stream) -> str:
     return start + "".join(s[0] for s in syllables[1:])
 
 
+# How much likelier a slip is than at a desk: thumbs press small keys beside each other, and the list of candidates,
+# which is right above them, is looked at. These are assumptions: nobody counted them.
+_DEVICES = {
+    "desk": dict[str, float](),
+    "phone": {"input_full": 1.6, "input_abbr": 1.4, "stray": 1.3, "select_full": 0.8, "select_abbr": 0.9},
+    "tablet": {"input_full": 1.3, "input_abbr": 1.2, "stray": 1.5},
+}
+_UNHURRIED = 0.5  # of the slips of people who must keep to a speed
+
+
+def on_device(profile: profiles.TypistProfile, device: str, hurried: bool) -> profiles.TypistProfile:
+    """The person with another device, or without the speed that READIN's people had to keep to."""
+    likelier, all_ = _DEVICES[device], 1.0 if hurried else _UNHURRIED
+    sittings = []
+    for sitting in profile.sittings:
+        rates = {kind: rate * likelier.get(kind, 1.0) * all_ for kind, rate in sitting.rates.items()}
+        one = msgspec.structs.replace(sitting, rates=rates)
+        if not hurried:  # nothing is left out at the end, and a text that came out right is left so
+            one = msgspec.structs.replace(one, cut=0.0, hasty=0.0, added=sitting.added * all_)
+        sittings.append(one)
+    return msgspec.structs.replace(profile, sittings=sittings)
+
+
 class Pinyin(Operator):
     """Types the text by pinyin like a person in a hurry: wrong words chosen, keys missed, false starts not deleted.
 
@@ -389,6 +414,8 @@ class Pinyin(Operator):
     people change their ways. `engine` names the input method: embedded,
     google, libime, libpinyin, rime or sunpinyin. Several, joined by +, take turns over the draws; `installed` means
     all that this machine has except the embedded one. `profile` is a file that `unswayed calibrate keyboard` writes.
+    `device` is desk, phone or tablet, and with `hurried` false people type at their own speed: READIN's people sat at
+    desks and had to type 40 characters a minute, so what these change was not counted in people's texts.
     """
 
     version = 2
@@ -400,7 +427,10 @@ class Pinyin(Operator):
     slips = True
     example = ("请问花呗怎么提前还款", "请问华北怎么提前还款")
 
-    def __init__(self, engine: str = "embedded", profile: str = "") -> None:
+    def __init__(self, engine: str = "embedded", profile: str = "", device: str = "desk", hurried: bool = True) -> None:
+        if device not in _DEVICES:
+            raise ValueError(f"device must be {', '.join(_DEVICES)}, not {device!r}")
+        self._how = None if device == "desk" and hurried else (device, hurried)
         names = [name.strip() for name in engine.split("+") if name.strip()]
         if names == ["installed"]:
             names = [name for name in ime.engines.names() if name != "embedded" and not ime.missing_file(name)]
@@ -414,7 +444,8 @@ class Pinyin(Operator):
         people = self._typists.get(rng.person)
         if people is None:  # each draw has one, who types texts of each length in their way
             engine = rng.dealt(self._engines, "engine")
-            people = [PinyinTypist(profiles.new_typist(its, rng), engine) for its in self._registers]
+            made = [profiles.new_typist(its, rng) for its in self._registers]
+            people = [PinyinTypist(on_device(one, *self._how) if self._how else one, engine) for one in made]
             self._typists[rng.person] = people
         length = len(text.text) + 1
         typist = min(people, key=lambda one: abs(log(one.profile.length / length)))
