@@ -22,6 +22,8 @@ from unswayed.measure.measuring import measure_run
 from unswayed.measure.sentences import plain, verdict
 from unswayed.measure.validity import Sanity, _compared, _two_sided
 from unswayed.run.block import in_blocks
+from unswayed.run.engine import run_system
+from unswayed.run.making import make_suite
 from unswayed.run.plan import GatePlan
 from unswayed.stats import mcnemar
 
@@ -384,3 +386,32 @@ def test_in_python_the_results_say_it_first(broken_place: Path) -> None:
     assert not repr(
         unswayed.check(constant, data, "spoken/filler_end", plan={"measure": {"sanity": False}})
     ).startswith("The set-up")
+
+
+def test_a_judge_that_guesses_is_a_finding_and_no_broken_set_up(tmp_path: Path) -> None:
+    """The same answers, of a judge or in a log, and of another system."""
+    rows = [{"text": f"pair {n}", "label": "AB"[n % 2]} for n in range(60)]
+    said = {row["text"]: "AB"[n % 3 == 0] for n, row in enumerate(rows)}
+    suite = make_suite(rows, ["keyboard/adjacent"], language="en", gold="label")
+    log = tmp_path / "log.jsonl"
+    inputs = [one.inputs for e, varied in suite.groups() for one in (e, *varied)]
+    clean = {e.inputs["text"]: said[e.inputs["text"]] for e in suite.examples()}
+    lines = [{"inputs": i, "output": clean.get(i["text"], "A")} for i in inputs]
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    logged = measure_run(run_system(suite, f"logged:{log}"))
+    assert logged.sanity == []
+    assert any("no better than by guessing" in warning for warning in logged.validity["warnings"])
+    other = measure_run(run_system(suite, lambda batch: [clean.get(i["text"], "A") for i in batch]))
+    assert any("no better than by guessing" in sign for sign in other.sanity)
+
+
+def test_outputs_that_are_the_reference_are_pointed_out() -> None:
+    references = [f"das ist der lange deutsche Satz mit der Nummer {n}" for n in range(60)]
+    rows = [Example(n, str(n), {"source": f"sentence number {n}"}, text) for n, text in enumerate(references)]
+    suite = make_suite(rows, ["keyboard/adjacent"], task="translate", language="en")
+    by_source = {row.inputs["source"]: row.gold for row in rows}
+
+    copying = measure_run(run_system(suite, lambda batch: [by_source.get(i["source"], "x") for i in batch]))
+    assert any("60 of 60 answers" in one and "word for word" in one for one in copying.validity["warnings"])
+    honest = measure_run(run_system(suite, lambda batch: ["ein anderer Satz" for _ in batch]))
+    assert not any("word for word" in one for one in honest.validity["warnings"])

@@ -208,6 +208,8 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
             for example, clean, [(_, output)] in comparing.watch(run.repeated()):
                 flip = comparing.flip(example.row, comparing.answer(clean), comparing.answer(output))
                 waverings += [flip] if flip >= 0 else []
+        signs_of_trouble = sanity.signs(found.block(ALL, ALL).clean, main.bounds[0] if main else 0.0, run.system)
+        warnings += sanity.findings
         people = measure_people(table, main, again, plan.level, signs[main], clusters, plan.cluster)
         signature = signs[main]("flips", "all")
         repeats = None if again is None else measure_repeats(again, table, main, plan.level, signature, clusters)
@@ -215,7 +217,7 @@ def _measured(run: Runlike, used: Sequence[Scorer], engine: Engine, comparing: C
         whole = msgspec.structs.asdict(found.block(ALL, ALL))
         wavering = measure_wavering(waverings, whole["flips"], table, plan.level) if waverings else None
     return Results(
-        sanity=sanity.signs(whole["clean"], main.bounds[0] if main else 0.0),
+        sanity=signs_of_trouble,
         score=main.name if main else "none",
         task=suite.task.name,
         suite=suite.id,

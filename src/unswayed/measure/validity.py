@@ -141,6 +141,8 @@ def _two_sided(heads: int, chances: Mapping[float, int]) -> float:
     return min(1.0, 2 * float(min(found[: heads + 1].sum(), found[heads:].sum())))
 
 
+_LONG_WORDS = 8  # of a right answer that nobody writes word for word by chance
+_FEW_COPIES, _COPIED_SHARE = 10, 0.1  # from which on such answers are pointed out
 _REASONS = 10_000  # that are told apart
 
 
@@ -188,6 +190,7 @@ class Validity:
         self._gold_label: Known[str | None] = Known(lambda value: compared.label(value, gold=True))
         self._label: Known[str | None] = Known(compared.label)
         self._labelled = type(task).label is not Task.label
+        self._written = task.name in ("translate", "generate")  # answers of words of the system's own
 
     def watch(self, blocks: Iterable[Block]) -> Iterator[Block]:
         for block in blocks:
@@ -200,6 +203,9 @@ class Validity:
             self._texts.add(block.digest)
             labels = (self._gold_label(gold) for gold in block.golds if gold is not None)  # each is some item's
             self._gold_labels.update(label for label in labels if label is not None)
+            if self._written:
+                for gold, out in zip(block.clean_gold.tolist(), block.clean_out.tolist(), strict=True):
+                    self._watch_copies(block.golds[gold], block.outputs[out].value)
             given = np.bincount(block.clean_out, minlength=len(block.outputs))
             varied = np.bincount(block.out, minlength=len(block.outputs))
             for number in dict.fromkeys(block.in_turn(block.clean_out, block.out).tolist()):  # as they come
@@ -265,6 +271,13 @@ class Validity:
             "warnings": [*self._warnings(sum(unseen.values()), commonest, duplicates, missing), *warnings],
         }
 
+    def _watch_copies(self, gold: Json, said: Json) -> None:
+        """Counts long right answers, and the outputs that are one of them word for word."""
+        if isinstance(said, str):
+            long = [one for one in golds_of(gold) if isinstance(one, str) and one.count(" ") >= _LONG_WORDS - 1]
+            self._free["long"] += bool(long)
+            self._free["copied"] += said.strip() in [one.strip() for one in long]
+
     def _warnings(self, unseen: int, labels: list[str], duplicates: int, missing: Missing) -> Iterator[str]:
         counts = self.counts
         items = counts["examples"] + counts["variants"]
@@ -283,6 +296,11 @@ class Validity:
             yield f"{counts['not_asked']:,} of {items:,} items were not asked yet: the run is not complete."
         if 0 < counts["without_gold"] < counts["examples"]:
             yield f"{counts['without_gold']:,} of {counts['examples']:,} examples came without gold, for flips only."
+        if self._free["copied"] >= max(_FEW_COPIES, _COPIED_SHARE * self._free["long"]):
+            yield (
+                f"{self._free['copied']:,} of {self._free['long']:,} answers to clean inputs are the long right answer "
+                f"word for word: the right answers may derive from this system, or it has seen them."
+            )
         if unseen:
             shown = ", ".join(f"{label!r:.80}" for label in labels)
             yield f"{unseen:,} of {items:,} outputs had a label that no gold has ({shown}): are labels named alike?"
@@ -302,6 +320,7 @@ _RELATED = 2.326  # standard deviations above shuffled answers, one-sided 1%
 _MISSES = 5  # that one answer for all must have: a system that finds 60% of these would have to miss each of them
 _UNJUDGED = 20  # examples without gold that may not all have one answer,
 _SCORES = 5  # or one score
+_REPORTED = ("judge:", "logged:")  # how systems are called whose guesses are a finding
 _DISTINCT = 100_000  # pairs of gold and answer that are told apart
 _NAMED = 5  # labels in a sentence
 
@@ -321,6 +340,7 @@ class Sanity:
         self._number = False
         self._clean = self._unreadable = self._blank = self._texts = self._slots = self._without_slots = 0
         self._due = self._without_part = 0  # golds, where a part is compared
+        self.findings: list[str] = []  # what would be a sign of a broken set-up, were the system another
 
     def watch(self, blocks: Iterable[Block]) -> Iterator[Block]:
         for block in blocks:
@@ -360,8 +380,12 @@ class Sanity:
                         self._without_slots += 0 if any(tag != "O" for tag in tags_of(clean.value) or ()) else count
             yield block
 
-    def signs(self, score: Estimate, floor: float) -> list[str]:
-        """`score` is the clean inputs' main score, and `floor` the least that it can be."""
+    def signs(self, score: Estimate, floor: float, system: str = "") -> list[str]:
+        """`score` is the clean inputs' main score, and `floor` the least that it can be.
+
+        Of a judge, and of answers that were logged elsewhere, it is a finding that they are no better than guesses, and
+        no sign of a broken set-up: see `findings`.
+        """
         found: list[str | None] = []
         if self._due and self._without_part == self._due:
             found.append(f"No gold has the part {self._compared.extract}, so no answer can be scored.")
@@ -369,7 +393,12 @@ class Sanity:
             part = self._compared.extract
             what = f"have no part {part}, or can't be read" if part else "can't be read"
             found.append(f"Most answers to clean inputs {what}: {self._unreadable:,} of {self._clean:,}.")
-        found.append(self._other_names() or self._constant_answer() or self._guessing())
+        found.append(self._other_names() or self._constant_answer())
+        guesses = None if found[-1] else self._guessing()
+        if guesses and system.startswith(_REPORTED):
+            self.findings.append(guesses)
+        else:
+            found.append(guesses)
         if _mostly(self._blank, self._texts):
             found.append(f"Most answers to clean inputs are empty texts: {self._blank:,} of {self._texts:,}.")
         if self._without_slots >= max(self._slots, _MISSES):

@@ -254,7 +254,11 @@ class _Baseline:
         """Signs that a run's set-up is broken, so that comparing means nothing."""
         value, n = (None, 0) if clean is None else (clean.values[side], clean.n)
         floor = self._scorer.bounds[0] if self._scorer else 0.0
-        signs = watched.sanity.signs(Estimate(value, None, None, n, 0, ""), floor) if self._plan.sanity else []
+        signs = (
+            watched.sanity.signs(Estimate(value, None, None, n, 0, ""), floor, watched.run.system)
+            if self._plan.sanity
+            else []
+        )
         return [f"{name}: {sign}" for sign in signs]
 
 
