@@ -100,10 +100,34 @@ def test_a_number_that_rises_lowers_neither_end(case, level, size) -> None:  # t
 
 
 def test_clusters_are_what_is_drawn() -> None:
-    """Twenty copies of each number say no more than one of each."""
-    x = np.array([0.2, 0.4, 0.9, 0.5])
-    copies, clusters = np.repeat(x, 20), np.repeat(np.arange(4), 20)
-    assert mean_interval(numbers_of(copies, clusters=clusters)) == pytest.approx(mean_interval(x))
+    """Twenty copies of each number say no more than one of each, if they are all right or all wrong."""
+    x = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
+    copies, clusters = np.repeat(x, 20), np.repeat(np.arange(6), 20)
+    found = mean_interval(numbers_of(copies, clusters=clusters))
+    assert found == pytest.approx(mean_interval(x))
+    # and one cluster a number is no cluster
+    assert mean_interval(numbers_of(x, clusters=np.arange(6))) == mean_interval(x)
+
+
+def test_clusters_that_never_fail_as_a_whole_are_surer() -> None:
+    """Ten clusters of 20, in each of which 15 or 17 are right: none is likely to have none right."""
+    shares = np.tile([0.75, 0.85], 5)
+    x = np.concatenate([np.arange(20) < round(20 * share) for share in shares]).astype(float)
+    low, high = mean_interval(numbers_of(x, clusters=np.repeat(np.arange(10), 20)))
+    alone = mean_interval(shares)
+    assert low is not None
+    assert high is not None
+    assert high - low < 0.7 * (alone[1] - alone[0])  # type: ignore[operator]
+    half = t_quantile(0.975, 9) * shares.std(ddof=1) / math.sqrt(10)
+    assert high - low > 2 * half
+
+
+def test_no_interval_that_holds_for_examples_that_fail_as_a_whole_is_much_narrower() -> None:
+    """Fifty examples of ten variants, of which 2.5 in 500 go wrong one by one."""
+    assert means.least_distance(50) == pytest.approx(1.73 / 50, rel=0.03)
+    rng = np.random.default_rng(2)
+    above = [0.995 - (mean_interval(rng.binomial(10, 0.995, 50) / 10)[0] or 0.0) for _ in range(300)]
+    assert means.least_distance(50) < np.mean(above) < 2.1 * means.least_distance(50)
 
 
 def test_pseudo_values_of_a_mean_are_its_numbers_and_of_a_ratio_its_bias_is_removed() -> None:
@@ -158,8 +182,6 @@ def test_unequal_weights_without_a_span_give_the_jackknifes_error() -> None:
     half = t_quantile(0.95, df) * error
     assert x.value == pytest.approx(mean)
     assert mean_interval(x, (-math.inf, math.inf), 0.9) == pytest.approx((mean - half, mean + half))
-    narrow = t_quantile(0.95, 0.7) * error
-    assert mean_interval(x, (-math.inf, math.inf), 0.9, at_most=0.7) == pytest.approx((mean - narrow, mean + narrow))
 
 
 def test_units_without_weight_say_nothing_and_few_heavy_units_are_few() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unswayed.stats import mcnemar, mean_interval, numbers_of, sign_flip_interval, sign_flip_p
-from unswayed.stats.sign_flip import _saddlepoint_p
+from unswayed.stats.sign_flip import _saddlepoint_p, unseen_failures_p
 
 
 def _by_trying_all(x: np.ndarray) -> float:
@@ -73,3 +73,28 @@ def test_size_and_power_with_three_draws(n: int, clean: float, varied: float, le
             found += sign_flip_p(x) < 0.05
         assert found / times <= most
         assert true == clean or found / times >= least
+
+
+def test_many_small_losses_are_no_evidence_until_a_whole_one_should_have_been_seen() -> None:
+    """One clean answer against the mean of ten variants, all right equally often: size without and with the test."""
+    rng, times = np.random.default_rng(5), 300
+    found = [0, 0]
+    for _ in range(times):
+        x = numbers_of((rng.random(50) < 0.98) - rng.binomial(10, 0.98, 50) / 10)
+        found[0] += sign_flip_p(x.total) < 0.05
+        found[1] += sign_flip_interval(x, (-1.0, 1.0), 0.95, 1.0)[2] < 0.05
+    assert found[0] / times > 0.2
+    assert found[1] / times <= 0.08
+
+
+def test_the_number_of_whole_failures_is_binomial() -> None:
+    """Of 40 examples eight lose a quarter and none gains: 2 and most of one more loss are expected to gain all."""
+    x = numbers_of(np.array([0.25] * 8 + [0.0] * 32))
+    assert unseen_failures_p(x, 1.0) == pytest.approx((1 - (2 + 0.82 / 4) / 40) ** 40 / 2)
+    one = numbers_of(np.array([0.25] * 8 + [0.0] * 31 + [-1.0]))
+    q = (2 + 0.82 / 4) / 40
+    by_hand = (1 - q) ** 40 + 40 * q * (1 - q) ** 39 / 2
+    assert unseen_failures_p(one, 1.0) == pytest.approx(by_hand)
+    # where the signs alone say enough, and where nothing differs
+    assert unseen_failures_p(numbers_of(np.full(200, 0.3)), 1.0) == 0
+    assert unseen_failures_p(numbers_of(np.zeros(9)), 1.0) == 1

@@ -26,7 +26,6 @@ from unswayed.stats import (
     Observations,
     Ratio,
     Statistic,
-    heavy_tails,
     mean_interval,
     mean_p,
     pseudo_of,
@@ -34,7 +33,7 @@ from unswayed.stats import (
     summed,
 )
 
-VERSION = 4  # of these definitions; part of every signature
+VERSION = 5  # of these definitions; part of every signature
 SCORE_MEASURES = ("clean", "average", "worst", "cvar", "drop")
 ANSWER_MEASURES = ("flips", "consistency", "noticed")
 MEASURES = SCORE_MEASURES + ANSWER_MEASURES
@@ -175,13 +174,19 @@ def score_columns(part: Part, scored: Scored, scope: Scope, layout: Layout, way:
     gaps = dict.fromkeys(SCORE_MEASURES, missing)
     gaps |= {"clean": clean_missing, "drop": missing + clean_missing * varied}
     low, high = scored.scorer.bounds
-    spans = dict.fromkeys(SCORE_MEASURES, (low, high)) | {"drop": (low - high, high - low)}
-    return {
-        name: Observations(
-            examples, values, statistic, gaps[name], spans[name], "difference" if name == "drop" else "share"
-        )
-        for name, (examples, values, statistic) in columns.items()
-    }
+    found = {}
+    for name, (examples, values, statistic) in columns.items():
+        found[name] = Observations(examples, values, statistic, gaps[name], (low, high))
+    span, unit = (low - high, high - low), single_unit(scored)
+    found["drop"] = replace(found["drop"], span=span, kind="difference", unit=unit)
+    return found
+
+
+def single_unit(scored: Scored) -> float | None:
+    """The difference that one clean answer makes, if each is right or wrong; None for scores between them."""
+    low, high = scored.scorer.bounds
+    known = scored.clean[scored.clean_known]
+    return high - low if ((known <= low) | (known >= high)).all() else None
 
 
 _Parts = Mapping[str, tuple[Ints, Array, Statistic]]
@@ -255,6 +260,7 @@ class GatheredMeasure:
 
     def __init__(self, column: Observations, signature: str, spill: Spill, over: str | None, keep: bool) -> None:
         self.span, self.statistic, self.kind, self.signature = column.span, column.statistic, column.kind, signature
+        self._unit = column.unit
         self.missing = self.n = 0
         self._over, self._spill, self._keep = over, spill, keep
         statistic = column.statistic
@@ -268,6 +274,7 @@ class GatheredMeasure:
         examples, values = column.examples, column.values
         self.missing += int(column.missing.sum())
         self.n += len(values)
+        self._unit = column.unit and self._unit
         if clusters is None:
             self._tally.add(values)
             if self._keep:
@@ -290,7 +297,7 @@ class GatheredMeasure:
             found = self._found_of(rows, counts.astype(np.float64))
         if found is None or not isfinite(found.value):
             return Estimate(None, None, None, 0, self.missing, self.signature, over=over)
-        low, high, p = found.interval(self.span, level, self.kind)
+        low, high, p = found.interval(self.span, level, self.kind, self._unit)
         return Estimate(found.value, low, high, self.n, self.missing, self.signature, over=over, p=p)
 
     def _cluster_units(self) -> tuple[Ints, _Found]:
@@ -298,10 +305,12 @@ class GatheredMeasure:
         if self._by_class is not None:
             codes, values = (self._spill.joined([pair[i] for pair in self._kept]) for i in (0, 1))
             clusters, unit = np.unique(codes, return_inverse=True)
-            return clusters, class_found(self._by_class, values, unit, np.ones(len(clusters)))
+            found = class_found(self._by_class, values, unit, np.ones(len(clusters)))
+            return clusters, found._replace(numbers=replace(found.numbers, composite=self.n > len(clusters)))
         clusters = np.array(sorted(self._cluster_sums), dtype=np.int64)
         rows = np.array([self._cluster_sums[cluster] for cluster in clusters.tolist()])
-        return clusters, _found(self.statistic, rows, np.ones(len(rows)))
+        found = _found(self.statistic, rows, np.ones(len(rows)))
+        return clusters, found._replace(numbers=replace(found.numbers, composite=self.n > len(clusters)))
 
     def units(self) -> tuple[Ints, Numbers]:
         """The number of each example, or cluster, in the data, and what it gives: its total and its weight."""
@@ -328,7 +337,7 @@ def estimate_of(column: Observations, signature: str, level: float) -> Estimate:
     if not n:
         return Estimate(None, None, None, 0, missing, signature)
     found = _found(statistic, _columns(statistic, column.values), np.ones(n))
-    low, high, p = found.interval(column.span, level, column.kind)
+    low, high, p = found.interval(column.span, level, column.kind, column.unit)
     return Estimate(found.value, low, high, n, missing, signature, p=p)
 
 
@@ -348,7 +357,7 @@ class _Found(NamedTuple):
     plain: bool = False
 
     def interval(
-        self, span: tuple[float, float], level: float, kind: MeanKind
+        self, span: tuple[float, float], level: float, kind: MeanKind, unit: float | None = None
     ) -> tuple[float | None, float | None, float | None]:
         """The interval and, of a difference, its p-value. They agree: one excludes zero where the other is small.
 
@@ -356,10 +365,11 @@ class _Found(NamedTuple):
         statistic the interval reaches from below the value as it is to above the corrected ones.
         """
         numbers, value = self.numbers, self.value
-        most = None if self.plain else heavy_tails(numbers)
-        low, high = mean_interval(numbers, span, level, kind, most)
+        low, high = mean_interval(numbers, span, level, kind)
         if self.plain:
-            return sign_flip_interval(numbers, (low, high), level) if kind == "difference" else (low, high, None)
+            if kind != "difference":
+                return low, high, None
+            return sign_flip_interval(numbers, (low, high), level, unit)
         if low is None or high is None:
             return low, high, None
         corrected = numbers.value
@@ -368,7 +378,7 @@ class _Found(NamedTuple):
         if kind != "difference":
             return low, high, None
         near = min(value, corrected) if value > 0 else max(value, corrected)
-        return low, high, mean_p(numbers, span, kind, most, near) if near * value > 0 else 1.0
+        return low, high, mean_p(numbers, span, kind, near) if near * value > 0 else 1.0
 
 
 def _found(statistic: Statistic, rows: Array, counts: Array) -> _Found:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from math import sqrt
 from statistics import NormalDist
 from typing import Literal
 
@@ -22,6 +21,7 @@ from unswayed.measure.results import TO_100, Results
 from unswayed.run.plan import GateOn, GatePlan, Plan
 from unswayed.run.record import Run
 from unswayed.run.spending import money
+from unswayed.stats import incomplete_beta
 from unswayed.storage.answers import Asked
 from unswayed.storage.suite import Suite
 
@@ -111,11 +111,8 @@ def check_gates(
         shown = [True] * len(sets)
         if len(sets) > 1:
             slices = not {kind for kind, _ in sets} & {"operator", "family"}
-            whole, top = (
-                getattr(results.whole, gate.name) if slices else None,
-                100.0 if results.score in TO_100 else 1.0,
-            )
-            shown = _beyond(found, gate.limit, sign, results.level, whole, top)
+            top = 100.0 if results.score in TO_100 else 1.0
+            shown = _beyond(found, gate.limit, sign, results.level, _variance(results, gate.name, found, slices), top)
         for set_, estimate, sure in zip(sets, found, shown, strict=True):
             name, what = gate.name, gate.name
             if set_ != ALL:
@@ -142,40 +139,61 @@ def check_gates(
     return checked
 
 
+def _variance(results: Results, name: str, found: Sequence[Estimate | None], slices: bool) -> float:
+    """The variance of one example's number: from all examples together or, of operators, from all of their estimates.
+
+    Of a score interval the product of the distances of both ends from the value is the squared error times z². That is
+    a little too much, as such an interval allows for errors that were not seen: the run's variances are preferred.
+    """
+    sampled = results.people.measures.get(name) if results.people is not None and slices else None
+    if sampled is not None and sampled.clusters is None:
+        parts = sampled.variance
+        within = (parts.people or 0.0) + (parts.repeats or 0.0) + (parts.rest or 0.0)
+        return (parts.examples or 0.0) + within / sampled.draws
+    z = NormalDist().inv_cdf((1 + results.level) / 2)
+    whole: Estimate | None = getattr(results.whole, name)
+    pooled = [whole] if slices and whole is not None and whole.low is not None else found
+    squares = [
+        one.n * (one.value - one.low) * (one.high - one.value) / z**2
+        for one in pooled
+        if one is not None and one.value is not None and one.low is not None and one.high is not None
+    ]
+    return sum(squares) / len(squares) if squares else 0.0
+
+
+_HEALTHY = 0.9  # of the level that each set may take: errors differ in size, which the test does not know
+
+
 def _beyond(
-    found: Sequence[Estimate | None], limit: float, sign: int, level: float, whole: Estimate | None, top: float
+    found: Sequence[Estimate | None], limit: float, sign: int, level: float, variance: float, top: float
 ) -> list[bool]:
     """Which of several sets are beyond a limit by more than chance; `sign` is 1 where low is bad.
 
-    A set is if it is above the rest of the sets, by a test that is corrected for their number (Bonferroni). If the sets
-    are beyond the limit on average, a set also is if its estimate stays there when drawn towards that average
-    (empirical Bayes). Both take the variance of an example from all sets: `whole` is the estimate of slices together,
-    and without it the sets' own are averaged. The test allows for the skewness of rare errors (Cornish and Fisher).
-    `top` is the best score.
+    A set is if it has more errors than chance gives it of those of all sets, by an exact test that is corrected for the
+    number of sets (Bonferroni). If the sets are beyond the limit on average, a set also is if its estimate stays there
+    when drawn towards that average (empirical Bayes). Both take the `variance` of an example from all sets. `top` is
+    the best score.
     """
     known = [i for i, one in enumerate(found) if one is not None and one.low is not None and one.high is not None]
-    sure, normal = [False] * len(found), NormalDist()
+    sure = [False] * len(found)
     if not known:
         return sure
-    pooled = [whole] if whole is not None and whole.low is not None else [found[i] for i in known]
-    z = 2 * normal.inv_cdf((1 + level) / 2)
-    widths = [(one.n, (one.high or 0.0) - (one.low or 0.0)) for one in pooled if one is not None]
-    variance = sum(n * (width / z) ** 2 for n, width in widths) / len(widths)
+    variance = max(variance, 1e-12)
     # seen so that high is bad
     value = np.array([-sign * (getattr(found[i], "value", None) or 0.0) for i in known])
     n = np.array([getattr(found[i], "n", 1) for i in known], dtype=np.float64)
     middle, error = float(n @ value) / float(n.sum()), np.sqrt(variance / n)
     apart = max(0.0, float(((value - middle) ** 2).sum()) / max(len(known) - 1, 1) - float((error**2).mean()))
     shrunk = middle + apart / (apart + error**2 + 1e-12) * (value - middle)
-    others = np.maximum(n.sum() - n, 1)
-    rest = (float(n @ value) - n * value) / others
-    # how much one error moves an example's number, at most by the whole scale
+    # Errors are taken as Poisson, each of which moves an example's number by `unit`, at most by the whole scale. Given
+    # how many there are in all sets, those of one set are binomial.
     unit = min(top, variance / max(abs(middle + (top if sign > 0 else 0.0)), 1e-12))
-    corrected = normal.inv_cdf(1 - (1 - level) / len(known))
-    skewed = corrected + (corrected**2 - 1) / 6 * unit / sqrt(max(variance, 1e-12)) / np.sqrt(n)
-    above = value - rest > skewed * np.sqrt(variance * (1 / n + 1 / others))
+    errors = n * (variance / unit**2 + (value - middle) / unit)
+    total, alpha = float(errors.sum()), _HEALTHY * (1 - level) / len(known)
     for place, i in enumerate(known):
-        sure[i] = bool(above[place] or min(middle, shrunk[place]) > -sign * limit)
+        x, share = float(errors[place]), float(n[place] / n.sum())
+        above = x > 0 and incomplete_beta(x, max(total - x, 0.0) + 1, share) <= alpha
+        sure[i] = above or min(middle, float(shrunk[place])) > -sign * limit
     return sure
 
 

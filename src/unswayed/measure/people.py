@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from unswayed.base.values import Estimate
+from unswayed.measure.definitions import single_unit
 from unswayed.measure.repeats import Again
 from unswayed.measure.run_table import Bools, Part, RunTable
 from unswayed.measure.spill import Kept, Spill, Tally
@@ -268,7 +269,7 @@ class ByExample:
         """Is there more than one example, and one with more than one number?"""
         return self._means.n > 1 and self._most > 1
 
-    def sampled(self, measure: str, span: tuple[float, float], asked: _Asked) -> Sampled:
+    def sampled(self, measure: str, span: tuple[float, float], unit: float | None, asked: _Asked) -> Sampled:
         """The measure with draws that have nothing in common from one example to the next."""
         rows, counts = self._means.rows()
         examples, variants = self._means.n, int(self._many.sum())
@@ -281,7 +282,7 @@ class ByExample:
             varies = float(rest @ rest) / max(units.units - 1, 1) / float(units.weight.mean()) ** 2
         low, high, p = *mean_interval(units, span, asked.level, "share" if span[0] >= 0 else "difference"), None
         if span[0] < 0:
-            low, high, p = sign_flip_interval(units, (low, high), asked.level)
+            low, high, p = sign_flip_interval(units, (low, high), asked.level, unit)
         these = Estimate(mean, low, high, examples, 0, asked.sign(measure, asked.name), over=asked.over, p=p)
         between = float(counts @ (rows[:, 0] - mean) ** 2) / (examples - 1)
         sources = Sources(between, None, None, None)
@@ -322,7 +323,8 @@ def person_of(people: Mapping[str, str]) -> PersonOf | None:
 
 
 Numbered = Callable[[Part], Array]
-_Wanted = Mapping[str, tuple[Numbered, tuple[float, float]]]  # by measure: each variant's number, NaN if none; its span
+# by measure: each variant's number, NaN if none; its span; and the `unit` of differences, as observations have it
+_Wanted = Mapping[str, tuple[Numbered, tuple[float, float], float | None]]
 
 
 class _Asked(NamedTuple):
@@ -341,18 +343,19 @@ def measure_people(
     clusters: Ints | None = None, cluster: str | None = None,
 ) -> PeopleBlock | None:  # fmt: skip
     """The block of a run; None if nothing was varied twice, so that there is nothing to compare."""
-    wanted: dict[str, tuple[Numbered, tuple[float, float]]] = {}
+    wanted: dict[str, tuple[Numbered, tuple[float, float], float | None]] = {}
     if scorer is not None and scorer.linear:
         name, (low, high) = scorer.name, scorer.bounds
 
         def drop(part: Part) -> Array:
             return part.scored[name].clean[part.example] - part.scored[name].varied
 
+        units = [single_unit(part.scored[name]) for part in table.parts()]
         wanted = {
-            "average": (lambda part: part.scored[name].varied, (low, high)),
-            "drop": (drop, (low - high, high - low)),
+            "average": (lambda part: part.scored[name].varied, (low, high), None),
+            "drop": (drop, (low - high, high - low), None if None in units else high - low),
         }
-    wanted["flips"] = (lambda part: np.where(part.flip >= 0, part.flip, np.nan).astype(np.float64)), (0.0, 1.0)
+    wanted["flips"] = (lambda part: np.where(part.flip >= 0, part.flip, np.nan).astype(np.float64)), (0.0, 1.0), None
     if table.people:
         return _of_people(table, wanted, _Asked(again, level, sign, clusters, THESE, THESE))
     over = "examples like these" if cluster is None else f"{cluster} (clusters)"
@@ -363,7 +366,7 @@ def _of_people(table: RunTable, wanted: _Wanted, asked: _Asked) -> PeopleBlock |
     found: dict[str, Sampled] = {}
     families: dict[str, dict[str, Sampled]] = {}
     n = 0
-    for measure, (value, span) in wanted.items():
+    for measure, (value, span, unit) in wanted.items():
         columns: list[tuple[Ints, Ints, Ints, Array, Bools]] = []  # of people's variants that have a number
         for part in table.parts():
             number = value(part)
@@ -386,7 +389,7 @@ def _of_people(table: RunTable, wanted: _Wanted, asked: _Asked) -> PeopleBlock |
             many = np.bincount(cells.person, minlength=len(table.people))
             total = np.bincount(cells.person, weights=cells.value, minlength=len(table.people))
             means = {name: float(total[i] / many[i]) for i, name in enumerate(table.people) if many[i]}
-            sampled = msgspec.structs.replace(summed.sampled(measure, span, asked), by=means)
+            sampled = msgspec.structs.replace(summed.sampled(measure, span, unit, asked), by=means)
             crossed, like, these = components(cells), None, sampled.these
             sources = msgspec.structs.replace(sampled.variance, people=None)
             if crossed is not None:
@@ -410,7 +413,7 @@ def _of_draws(table: RunTable, wanted: _Wanted, asked: _Asked) -> PeopleBlock | 
     draws: dict[str, Ints] = {measure: np.zeros(0, dtype=np.int64) for measure in wanted}
     for squares in (False, True):
         for part in table.parts() if wanted else ():
-            for measure, (value, _) in wanted.items():
+            for measure, (value, _, _) in wanted.items():
                 number = value(part)
                 kept = ~part.changed & ~np.isnan(number)
                 columns = part.size, part.example[kept], part.operator[kept], number[kept]
@@ -420,6 +423,6 @@ def _of_draws(table: RunTable, wanted: _Wanted, asked: _Asked) -> PeopleBlock | 
                     summed[measure].add(*columns, part.text[kept] != AS_IT_WAS)
                     draws[measure] = np.union1d(draws[measure], part.draw[kept])
         wanted = {measure: how for measure, how in wanted.items() if summed[measure].several_each}
-    found = {measure: summed[measure].sampled(measure, span, asked) for measure, (_, span) in wanted.items()}
+    found = {measure: summed[measure].sampled(measure, *how[1:], asked) for measure, how in wanted.items()}
     n = max((len(draws[measure]) for measure in wanted), default=0)
     return PeopleBlock("draws", n, found, {}) if found else None

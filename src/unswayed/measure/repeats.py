@@ -16,6 +16,7 @@ import numpy as np
 from unswayed.base.errors import option
 from unswayed.base.text import p_value
 from unswayed.base.values import Estimate, Output
+from unswayed.measure.definitions import single_unit
 from unswayed.measure.run_table import Bools, Part, RunTable
 from unswayed.run.block import AS_IT_WAS, Answered
 from unswayed.score import Scorer
@@ -206,7 +207,9 @@ def measure_repeats(
     kept = np.array(chances, dtype=np.float64)
     kept_varied = _none_changed(made, changed[both], size)
 
-    def estimate(name: str, values: Array, span: tuple[float, float], inside: Bools) -> Estimate:
+    def estimate(
+        name: str, values: Array, span: tuple[float, float], inside: Bools, unit: float | None = None
+    ) -> Estimate:
         signature = f"measure=repeats.{name}:2|repeats={again.repeats}|{signed.partition('|')[2]}"
         if not len(values):
             return Estimate(None, None, None, 0, 0, signature)
@@ -214,7 +217,7 @@ def measure_repeats(
         low, high = mean_interval(numbers, span, level, "share" if span[0] == 0 else "difference")
         p = None
         if span[0] < 0:
-            low, high, p = sign_flip_interval(numbers, (low, high), level)
+            low, high, p = sign_flip_interval(numbers, (low, high), level, unit)
         return Estimate(float(values.mean()), low, high, len(values), 0, signature, p=p)
 
     answered = again.compared > 0
@@ -223,13 +226,15 @@ def measure_repeats(
     drop = None
     if scorer is not None and known.any():
         low, high = scorer.bounds
-        drop = estimate("drop", (again.mean - average)[known], (low - high, high - low), known)
+        single = [single_unit(part.scored[scorer.name]) for part in table.parts()]
+        unit = None if None in single else (high - low) / (again.repeats + 1)
+        drop = estimate("drop", (again.mean - average)[known], (low - high, high - low), known, unit)
     noise = again.variance[~np.isnan(again.variance)]
     return Repeats(
         repeats=again.repeats,
         of=int(size.max(initial=0)),
         disagreement=estimate("disagreement", asked, (0.0, 1.0), answered),
-        flips=estimate("flips", flips - own, (-1.0, 1.0), both),
+        flips=estimate("flips", flips - own, (-1.0, 1.0), both, 1 / again.repeats),
         agreement=estimate("agreement", kept, (0.0, 1.0), both),
         consistency=estimate("consistency", kept_varied - kept, (-1.0, 1.0), both),
         clean_sd=sqrt(float(noise.sum())) / len(noise) if len(noise) else None,

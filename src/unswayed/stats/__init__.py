@@ -18,7 +18,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "sample_of swap"
         ),
         "stats.significance": (
-            "CORRECTIONS binomial_tail bonferroni clopper_pearson correct holm mcnemar share_of t_p_value t_quantile"
+            "CORRECTIONS binomial_tail bonferroni clopper_pearson correct holm incomplete_beta mcnemar share_of "
+            "t_p_value t_quantile"
         ),
         "stats.sign_flip": "sign_flip_interval sign_flip_p",
     },

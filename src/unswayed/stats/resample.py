@@ -95,7 +95,8 @@ class Observations:
     """What a measure rests on: a row of `values` for each of `examples`, and the statistic of their sums.
 
     `missing` counts, for every example, the items without an output that should have counted. `span` is the least and
-    the greatest that the measure can be.
+    the greatest that the measure can be. `unit` is the difference that the one clean answer makes, if it is right or
+    wrong and is compared with the mean of several.
     """
 
     examples: Ints
@@ -104,6 +105,7 @@ class Observations:
     missing: Ints
     span: tuple[float, float] = (0.0, 1.0)
     kind: MeanKind = "share"
+    unit: float | None = None
 
 
 @dataclass(frozen=True)

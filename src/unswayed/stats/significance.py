@@ -108,7 +108,7 @@ def t_p_value(t: float, df: float) -> float:
         return 0.0
     if df >= _LARGE:
         return erfc(abs(t) * (1 - 1 / (4 * df)) / sqrt(2 + t * t / df))
-    return _incomplete_beta(df / 2, 0.5, df / (df + t * t))
+    return incomplete_beta(df / 2, 0.5, df / (df + t * t))
 
 
 @lru_cache(maxsize=1024)
@@ -133,12 +133,12 @@ def t_quantile(p: float, df: float) -> float:
     return t
 
 
-def _incomplete_beta(a: float, b: float, x: float) -> float:
+def incomplete_beta(a: float, b: float, x: float) -> float:
     """The regularised incomplete beta function, by its continued fraction on the side where that converges fast."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):
-        return 1 - _incomplete_beta(b, a, 1 - x)
+        return 1 - incomplete_beta(b, a, 1 - x)
     front = exp(a * log(x) + b * log1p(-x) + lgamma(a + b) - lgamma(a) - lgamma(b)) / a
     # Lentz's evaluation: d is the running reciprocal of the denominators' ratio, c of the numerators'
     c, d = 1.0, 1 / _off_zero(1 - (a + b) * x / (a + 1))

@@ -122,7 +122,8 @@ class Contrast:
         rows, counts = self._kept.rows()
         given, weights = rows[:, -2] - rows[:, -3], rows[:, -1]
         if self.clustered:
-            return numbers_of(given / np.maximum(weights, 1), counts * weights, rows[:, 0].astype(np.int64))
+            found = numbers_of(given / np.maximum(weights, 1), counts * weights, rows[:, 0].astype(np.int64))
+            return replace(found, composite=self.n > found.units)
         if isinstance(self._statistic, Ratio):
             return Numbers(given, weights, counts.astype(np.float64))
         return Numbers(given, np.ones(len(given)), counts.astype(np.float64))
