@@ -13,6 +13,7 @@ import pytest
 from benchmarks._traffic import flood_headers, resident_megabytes, started
 from unswayed.base.errors import DataError, UsageError
 from unswayed.collect import status, visits
+from unswayed.collect.items import entries
 from unswayed.collect.kinds import read_aloud
 from unswayed.collect.kinds.read_aloud import audio_folder
 from unswayed.collect.owner import open_session, set_password
@@ -175,6 +176,7 @@ def test_the_owner_hears_of_a_full_disk_before_uploads_fail(site, monkeypatch):
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
+        ('strata = ["s\\u0000"]', "character zero"),
         ('strata = ["s"]\nquota = {s = -5}', "quota of 's' must be 0 or more"),
         ("per_person = 0", "per_person must be 1 or more"),
         ("per_person = -3", "per_person must be 1 or more"),
@@ -192,6 +194,12 @@ def test_a_negative_quota_is_refused_in_the_console(make):
     for wrong in ({"quota": {"s": -5}}, {"per_person": 0}, {"per_person": 10**30}):
         with pytest.raises(UsageError, match="not changed"):
             store.write(lambda tx, wrong=wrong: set_rules(tx, study, **wrong))
+
+
+@pytest.mark.parametrize("item", [{"id": "i\0"}, {"id": "i", "not_for": ["a\0"]}])
+def test_a_zero_in_a_file_of_items_is_refused(tmp_path, item):
+    with pytest.raises(DataError, match=r"items.jsonl:1: .*character zero"):
+        entries(read_study(write_study(tmp_path, "choice", [{"text": "x", **item}])))
 
 
 def test_a_zero_in_an_id_is_a_bad_request(site, database):

@@ -133,6 +133,18 @@ def test_backups_are_listed_and_rewritten(make):
     assert done.returncode == 4
 
 
+def test_a_backup_that_cannot_be_read_is_listed(make):
+    study, store, _ = make()
+    folder = Path(study.file).parent
+    answer(study, store, NAME, count=1)
+    commands.unswayed("collect", "backup", study.file, "-o", "copy.sqlite", cwd=folder, check=True)
+    (folder / "copy.sqlite").write_text("damaged " * 1000)
+    done = commands.unswayed("collect", "forget", "study.toml", NAME, cwd=folder)
+    assert (done.returncode, f"{folder}/copy.sqlite" in done.stderr) == (0, True), done.stderr
+    done = commands.unswayed("collect", "forget", "study.toml", NAME, "--backups", cwd=folder)
+    assert done.returncode in (3, 4), "it was not rewritten"
+
+
 def test_a_copy_that_failed_is_not_listed(make, tmp_path):
     _, store, _ = make()
     (tmp_path / "theirs.txt").write_text("x")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
-from unswayed.base.errors import UsageError
+from unswayed.base.errors import StoredFileError, UsageError
 from unswayed.collect.backends import Sqlite, Transaction, tables_about
 from unswayed.collect.database import Database, open_database
 from unswayed.collect.kinds.read_aloud import sweep
@@ -188,11 +188,14 @@ def _is_dump(backup: Path) -> bool:
 
 
 def _people_in(backup: Path) -> set[str]:
-    """The people of a backup. Nobody can look into a dump of PostgreSQL: it has a name that is nobody's."""
-    if _is_dump(backup):
+    """The people of a backup. For a file that can't be looked into, as a dump of PostgreSQL: a name that is nobody's."""
+    try:
+        if _is_dump(backup):
+            return {""}
+        with closing(Sqlite(backup).connect(write=False)) as copy:
+            return {name for (name,) in copy.rows("SELECT id FROM people")}
+    except (StoredFileError, OSError):
         return {""}
-    with closing(Sqlite(backup).connect(write=False)) as copy:
-        return {name for (name,) in copy.rows("SELECT id FROM people")}
 
 
 def _rewrite(database: Database, backup: Path, present: set[str]) -> None:

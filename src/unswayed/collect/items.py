@@ -183,6 +183,8 @@ def _from_lines(study: PeopleStudy, kind: TaskKind, place: Path) -> Iterator[Ent
             only_for, feedback = str(facts.pop("group", "")), facts.pop("feedback", "")
             if only_for and only_for not in study.assign.strata:
                 raise DataError(f"the item is for the group {only_for!r}, which assign.strata does not have")
+            if any("\0" in text for text in (str(id), *map(str, not_for))):
+                raise DataError("an id or a name can't have the character zero")
             kind.item(facts)
             origin = keys.get(id, {}) if isinstance(id, str) else {}
             control = kind.control_gold if origin.get("control") else None

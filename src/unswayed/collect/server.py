@@ -188,7 +188,7 @@ def serve(
         raise UsageError(f"{option('certificate')} and {option('key')} go together.")
     proxies = networks(trusted)
     shown = f"[{host}]" if ":" in host else host
-    names = [f"{name}:{port}" for name in ((shown, *_LOOPBACK) if host in _LOOPBACK else (shown,))]
+    names = [f"{name}:{port}" for name in ((shown, "127.0.0.1", "localhost") if host in _LOOPBACK else (shown,))]
     if host not in _LOOPBACK and not certificate and not proxies:
         raise UsageError(
             f"{host} can be reached from other machines, so people's answers would travel unprotected. Use "

@@ -196,6 +196,7 @@ def _check(study: PeopleStudy, path: Path) -> None:
     problems = [
         *problems_of_rules(rules),
         ("assign.strata has a name twice or an empty one", len(set(rules.strata) - {""}) < len(rules.strata)),
+        ("assign.strata has a name with the character zero", any("\0" in name for name in rules.strata)),
         (
             f"assign.k is {rules.k}, but there are only {len(rules.strata)} strata; use distinct = false to let people "
             "of one stratum answer the same item",
