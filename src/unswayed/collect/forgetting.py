@@ -188,7 +188,7 @@ def _is_dump(backup: Path) -> bool:
 
 
 def _people_in(backup: Path) -> set[str]:
-    """The people of a backup. For a file that can't be looked into, as a dump of PostgreSQL: a name that is nobody's."""
+    """The people of a backup. Where nobody can look into it, as into a dump of PostgreSQL: a name that is nobody's."""
     try:
         if _is_dump(backup):
             return {""}
