@@ -14,7 +14,7 @@ from unswayed.base.options import options_of
 PAGE = Path(__file__).with_name("reference.md")
 
 SECTIONS = {
-    "One call": "check compare vary_texts vary_text augment carry_out estimate_cost",
+    "One call": "check compare vary_texts vary_text augment carry_out estimate_cost noisy compare_dialogues",
     "Step by step": (
         "make_suite run_system measure_run write_report write_view write_comparison read_examples open_system read_plan"
     ),
@@ -50,8 +50,9 @@ def _entry(name: str, thing: object) -> str:
 
 
 def _is_part_of_a_plan(thing: type) -> bool:
-    whole = issubclass(thing, msgspec.Struct) and len(thing.__struct_defaults__) == len(thing.__struct_fields__)
-    return whole and bool(options_of(thing))
+    if not issubclass(thing, msgspec.Struct) or any(field.required for field in msgspec.structs.fields(thing)):
+        return False
+    return bool(options_of(thing))
 
 
 def _options(struct: type[msgspec.Struct]) -> str:

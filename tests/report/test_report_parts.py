@@ -7,7 +7,9 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 from hypothesis import given, strategies as st
+from markupsafe import Markup
 
+import unswayed
 from unswayed.base.text import label, spelled, title, visible
 from unswayed.base.values import Example, Output, Variant
 from unswayed.measure.changes import Flip, FlipBlock
@@ -16,6 +18,7 @@ from unswayed.measure.sentences import plain, verdict
 from unswayed.report import charts
 from unswayed.report.diff import diff
 from unswayed.report.flips import FlipSample, marked
+from unswayed.report.html import tables
 from unswayed.report.junit import junit_xml
 from unswayed.report.tables import render
 
@@ -266,3 +269,34 @@ def test_scores_have_plain_names(score, words):
 def test_a_sentence_has_the_score_as_its_subject(make_results):
     results = make_results(score="match(number then exact)")
     assert "the share of right answers falls by 13.0 points" in plain(verdict(results))
+
+
+def test_rankings_have_each_score_by_operator() -> None:
+    """The same numbers as if each score were the main one."""
+    things = ["phone", "film", "parcel", "guitar", "garden", "ticket"]
+    rows = [{"query": f"where can I find a good {word} please", "relevant": [word]} for word in things * 2]
+    suite = unswayed.make_suite(
+        rows, ["keyboard/adjacent", "spoken/filler_end"], draws=2, seed=3, language="en", task="retrieve"
+    )
+    run = unswayed.run_system(
+        suite, lambda batch: [[w for w in things[::-1] if w in x["query"]] or things for x in batch]
+    )
+    results = unswayed.measure_run(run)
+    assert results.scores_by
+    for name in ("recall@10", "mrr@10"):
+        alone = unswayed.measure_run(run, {"measure": {"scores": [name]}})
+        for operator, block in alone.sets["operator"].items():
+            beside = results.scores_by[operator]
+            assert (beside[f"{name}:average"].value, beside[f"{name}:average"].low) == (
+                block.average.value, block.average.low,
+            )  # fmt: skip
+            assert beside[f"{name}:drop"].value == block.drop.value
+    table = next(one for one in tables(results) if "Rankings by operator" in str(one.caption))
+    assert [Markup(head).striptags() for head in table.heads] == [
+        "nDCG@10", "nDCG@10, drop", "Recall@10", "Recall@10, drop", "MRR@10", "MRR@10, drop",
+    ]  # fmt: skip
+    assert len(table.rows) == 2
+    plain = unswayed.check(
+        lambda batch: ["a"] * len(batch), [{"text": t, "label": "a"} for t in things], "@typing", language="en"
+    )
+    assert not plain.scores_by

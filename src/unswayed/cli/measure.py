@@ -143,6 +143,7 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
 @level_option
 @click.option("-o", "to", metavar="FILE", help="Write the result here, for `report --agreement FILE`.")
 @click.option("--swap", is_flag=True, help="Also ask about each pair the other way round: twice the calls.")
+@click.option("--vary", is_flag=True, help="Ask again, and in another order, length, layout, …: eight times the calls.")
 @click.option("--pairs", "pairs_to", metavar="FILE", help="Write the pairs and both verdicts here, as rows to vary.")
 @click.option(
     "--correct",
@@ -154,8 +155,9 @@ def darr_command(human: str, metric: str, difference: float, level: float, boots
 @click.option("--cluster", metavar="FIELD", help="With --correct: as in `run`. Default: the suite's.")
 @format_option
 def judge_command(
-    people: str | None, to: str | None, format_: str, runs: tuple[str, ...], cluster: str | None, **given: Any
-) -> None:
+    people: str | None, to: str | None, format_: str, runs: tuple[str, ...], cluster: str | None, vary: bool,
+    **given: Any,
+) -> None:  # fmt: skip
     """Compare a judge with PEOPLE: what `collect export` wrote for a `same_meaning` study.
 
     \b
@@ -167,6 +169,13 @@ def judge_command(
     the mean of people's ratings say the same, and kappa the same beyond chance. For comparison, it prints how often
     the judge agrees with one person, and how often two people agree. Intervals are for original texts like these.
     --swap shows position bias: the share of verdicts that change if the two answers change places.
+
+    --vary puts the judge under variation in one command. It prints the share of verdicts that change if the judge is
+    asked again, if the two answers change places, if the answer is longer, in another layout, more polite or mistyped,
+    and if the rubric is worded differently. PEOPLE then needs reference and answer only.
+
+    \b
+      unswayed measure judge people.jsonl --equivalent judge:my:judge --vary
 
     The rows of --pairs put the judge itself to the test, with people's verdicts as labels:
 
@@ -210,6 +219,11 @@ def judge_command(
             return
     if not given["equivalent"]:
         raise UsageError("Choose the judge with --equivalent, such as --equivalent judge:my:judge.")
+    if vary:
+        if people is None or runs or given.pop("swap") or given.pop("pairs_to"):
+            raise UsageError("--vary takes PEOPLE, --equivalent and --rubric. Run the command once more for the rest.")
+        _print_varied(people, to, format_, **given)
+        return
     if runs:
         unused = {"-o": to, "--swap": given.pop("swap"), "--pairs": given.pop("pairs_to")}
         if wrong := [name for name, value in unused.items() if value]:
@@ -225,6 +239,22 @@ def judge_command(
         save_agreement(found, to)
     print_values(format_, found if format_ == "json" else found.rows())
     click.echo(found.sentence(), err=True)
+
+
+def _print_varied(people: str, to: str | None, format_: str, **given: Any) -> None:
+    from pathlib import Path
+
+    import msgspec
+
+    from unswayed.measure.judge_variation import judge_variation
+    from unswayed.storage.files import write_atomically
+
+    found = judge_variation(people, store=None if to is None else f"{to}.sqlite", **given)
+    if to is not None:
+        write_atomically(Path(to), msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
+    print_values(format_, found if format_ == "json" else found.rows())
+    for sentence in found.sentences():
+        click.echo(sentence, err=True)
 
 
 def _print_corrected(people: str | None, runs: tuple[str, ...], format_: str, **given: Any) -> None:

@@ -45,7 +45,7 @@ from unswayed.storage.suite import Suite
 # and the measure (or the slice).
 Place = tuple[str, str, str]
 Sign = Callable[[str, str], str]
-ALL, GRID, SCORES = "", "×", "scores"
+ALL, GRID, SCORES, SCORES_BY = "", "×", "scores", "scores by operator"
 
 
 class Questions:
@@ -94,6 +94,12 @@ class Questions:
             for cut, inside in cuts if kind == "operator" else ():
                 label = f"operator={name}&{cut.name}"
                 self._ask(part, (GRID, name, cut.name), columns["drop"], main, "drop", label, inside)
+            for scorer in self._others if kind == "operator" else ():
+                if scorer is not None and scorer.by_operator:
+                    own = score_columns(part, part.scored[scorer.name], scope, Layout(), way)
+                    for measure in ("average", "drop"):
+                        place = SCORES_BY, name, f"{scorer.name}:{measure}"
+                        self._ask(part, place, own[measure], scorer, measure, f"operator={name}")
         for scorer in self._others:
             assert scorer is not None
             layout = self._layouts[scorer.name, ALL, ALL]
@@ -158,7 +164,9 @@ class FoundEstimates:
         return Block(**measures, noticed=noticed if controls else None, altered=altered, **beside)
 
     def by(self) -> dict[str, dict[str, Block]]:
-        sets = dict.fromkeys((kind, name) for kind, name, _ in self._found if kind not in (ALL, GRID, SCORES))
+        sets = dict.fromkeys(
+            (kind, name) for kind, name, _ in self._found if kind not in (ALL, GRID, SCORES, SCORES_BY)
+        )
         out: dict[str, dict[str, Block]] = {"operator": {}, "family": {}}
         for kind, name in sets:
             out.setdefault(kind, {})[name] = self.block(kind, name)

@@ -288,6 +288,7 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     sets: dict[str, dict[str, Block]] = msgspec.field(name="by")
     grid: dict[str, dict[str, Estimate]]
     scores: dict[str, dict[str, Estimate]]
+    scores_by: dict[str, dict[str, Estimate]] | msgspec.UnsetType = msgspec.UNSET  # of rankings: by operator
     worst_of: int = 3
     tries: dict[str, float] = {}
     weigh: str = "examples"

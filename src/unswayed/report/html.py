@@ -267,6 +267,16 @@ def tables(results: Results) -> list[ReportTable]:
         against = [(outside(str(row[own])), [_cell(row[column]) for column in columns]) for row in compared]
         heading = Markup("Each {} against {}").format(results.makers, outside(results.against.reference))
         made.append(ReportTable(heading, [outside(column) for column in columns], against))
+    if results.scores_by:  # of rankings, what a query's noise does to each of their scores
+        beside_main = next(iter(results.scores_by.values()))
+        names = [name.removesuffix(":drop") for name in beside_main if name.endswith(":drop")]
+        heads = [outside(title(name)) + part for name in (results.score, *names) for part in ("", ", drop")]
+        ranked = []
+        for operator, block in largest_first(results.sets["operator"]).items():
+            beside = results.scores_by.get(operator, {})
+            own_scores = (beside.get(f"{name}:{measure}") for name in names for measure in ("average", "drop"))
+            ranked.append((outside(operator), [_cell(one) for one in (block.average, block.drop, *own_scores)]))
+        made.append(ReportTable(Markup("Rankings by {}").format(results.makers), heads, ranked[:ROWS]))
     rows, captions = sampled_rows(results), dict(_SAMPLED)
     if results.requests and (slower := results.requests.slower) is not None:
         span = "" if slower.low is None else f" [{number(slower.low)}, {number(slower.high)}]"

@@ -46,6 +46,7 @@ class Scorer:
     needed: ClassVar[tuple[tuple[str, ...], ...]] = (("stats",), ("aggregate",))  # to extend: one of each
     name: ClassVar[str]  # by default the class's
     version: ClassVar[int] = 1
+    by_operator: ClassVar[bool] = False  # is it reported by operator even if it is not the main score?
     linear: ClassVar[bool] = True  # the score of a set is the mean of its items' scores
     apart: ClassVar[bool] = False  # an item's row does not depend on the others, so that blocks are scored and let go
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)  # the least and the greatest score

@@ -36,6 +36,8 @@ class RankingScorer(MeanScorer):
     A gold is a list of relevant ids, or an object from id to grade. A query without relevant documents has no score.
     """
 
+    by_operator = True
+
     cut: ClassVar[bool] = True
 
     def __init__(self, first: int | None = None) -> None:
