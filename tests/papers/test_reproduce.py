@@ -110,6 +110,22 @@ def test_parte_gives_the_page_s_numbers_to_the_digit(place: Path) -> None:
     assert baseline["changed"]["value"] == pytest.approx(0.158, abs=0.0005)
 
 
+def test_a_model_of_the_pulled_development_pairs_answers_the_study(place: Path) -> None:
+    """RTE_dev.jsonl has other names for its texts and labels than the study's pairs."""
+    run(["unswayed data pull parte", 'unswayed train nli "$UNSWAYED_CACHE/parte/RTE_dev.jsonl" -o model'], place)
+    run(["unswayed study parte --system mine=model --only table2 --format json -o out"], place)
+    found = json.loads((place / "out/study.json").read_text("utf-8"))["mine"]
+    assert found["accuracy_original"] == pytest.approx(0.568, abs=0.0005), "as of the baseline that the study trains"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_without_its_data_a_study_says_what_to_fetch(page: str, tmp_path: Path) -> None:
+    done = commands.unswayed("study", page, cwd=tmp_path, env={"UNSWAYED_CACHE": str(tmp_path / "none")})
+    assert done.returncode == 4
+    assert "--data" in done.stderr
+    assert "`unswayed data pull " in done.stderr
+
+
 def test_readin_gives_the_page_s_error_rates(place: Path) -> None:
     run(quick("readin"), place)
     rates = json.loads((place / "readin/study.json").read_text("utf-8"))["error-rates"]["afqmc.keyboard"]
