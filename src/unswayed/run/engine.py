@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from unswayed.base.dependencies import Dependencies
-from unswayed.base.errors import Interrupted, NothingEvaluated, SystemBroken, UsageError, option
+from unswayed.base.errors import Interrupted, NothingEvaluated, StoredFileError, SystemBroken, UsageError, option
 from unswayed.base.options import options_in_plan
 from unswayed.base.progress import Progress
 from unswayed.base.registry import VERSION
@@ -199,6 +199,9 @@ class _Engine:
         self.rest: RequestBatch | None = None  # of a batch that was too large for now
         self.manifest: RunManifest | None = None
         self.purse = Purse(spending, system.prices, place, store.most_tokens())
+        if spending.judge and isinstance(place, Path) and (place / "run.json").exists():
+            with suppress(StoredFileError):  # a run that was stopped: its judge saw the examples that it measured
+                self.purse.saw(Run(place).manifest.asked or 0)
         priced = spending.only_estimate or system.prices is not None
         self.sample = sample_size(len(self.order.places)) if priced else 0  # examples after which the cost is told
         self.estimate: CostEstimate | None = None
@@ -274,10 +277,19 @@ class _Engine:
         self.store.commit()
         run = self.open_run()
         complete = len(self.order.places) if run.sample is None else run.sample.examples
+        if self.purse.limit is not None:  # the first by itself, then as many as can be paid for
+            affordable = self.purse.judgeable(complete) if self.purse.judged else min(complete, 1)
+            if affordable <= self.purse.judged:
+                return
+            if affordable < complete:
+                complete = affordable
+                self.write_manifest(complete)
+                run = self.open_run()
         if complete:
             with suppress(NothingEvaluated):
                 judge(run)
             self.purse.saw(complete)
+            self.write_manifest(None)
 
     def tell(self) -> None:
         """Says what the rest will cost, once the sample is answered."""
@@ -368,6 +380,9 @@ class _Engine:
     def ask(self, pool: Pool, batches: Iterator[RequestBatch], waiting: dict[int, RequestBatch]) -> None:
         each = 1 + self.asked.repeats + self.suite.manifest.variants / max(1, self.suite.manifest.examples)
         purse, held = self.purse, False  # until the sample is answered
+        # A judge sees the first example as soon as it is complete, then twice as many, and so on: what it costs is
+        # known before it has cost much.
+        judged_at = each if purse.limit is not None and self.spending.judge else None
         while True:
             while pool.room and not held:
                 under_way = 0 if purse.limit is None else sum(map(len, waiting.values())) + self.size - 1
@@ -401,6 +416,9 @@ class _Engine:
             else:
                 error = f"the worker that was asked this died: {result.reason}"
                 self.keep(batch, Answers([Output(None, error)], {}))
+            if judged_at is not None and self.progress.done >= judged_at:
+                self.judge()
+                judged_at = self.progress.done + max(each, each * purse.judged)
             if self.pending.looks and self.progress.done >= self.pending.looks[0]:
                 self.pending.looks.popleft()
                 if self.look():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SAMPLE = 20  # examples that an estimate rests on
 _FEW = 4  # of so few examples as many times that, a fourth is enough
 _LEVEL = 0.95
-_SPARE = 1.1  # of what judging is expected to cost, kept back
+_SPARE = 1.25  # of what judging is expected to cost, kept back: the next examples may have more to judge
 
 
 class Spending(NamedTuple):
