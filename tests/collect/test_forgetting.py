@@ -70,10 +70,10 @@ def test_as_it_is_typed(make):
     store.write(lambda tx: decide(tx, items[1], "ben", f"not as {NAME} says", time.time()))
     store.write(lambda tx: note(tx, "owner", "downloaded", f"person={NAME}&item=i1"))
     folder = Path(study.file).parent
+    store.write(lambda tx: exclude(tx, "ben", f"copies {NAME}"))
     for to in ("named.jsonl", "plain.jsonl"):
         more = ["--names"] if to == "named.jsonl" else []
         commands.unswayed("collect", "export", study.file, "-o", to, *more, cwd=folder, check=True)
-    store.write(lambda tx: exclude(tx, "ben", f"copies {NAME}"))
     assert set(found(folder, NAME)) & {"./study.sqlite", "./study.sqlite-wal"}
     line = f"unswayed collect forget study.toml {NAME} && grep -rw {NAME} ."
     there = {**os.environ, "PATH": f"{commands.path()}:{os.environ['PATH']}"}

@@ -17,7 +17,7 @@ from unswayed.collect.backends import Transaction
 from unswayed.collect.database import Database
 from unswayed.collect.kinds import TaskKind
 from unswayed.collect.kinds.same_meaning import SameMeaningOptions
-from unswayed.collect.people import pseudonyms
+from unswayed.collect.people import name_in_text, pseudonyms
 from unswayed.collect.study import PeopleStudy, as_json
 from unswayed.stats.agreement import RaterAgreement, rater_agreement
 from unswayed.storage.judgements import EXCLUDED, GOLD, Judgement, read_judgements, write_judgements
@@ -33,6 +33,12 @@ def _judgements(tx: Transaction, study: PeopleStudy, logs: bool, names: bool) ->
     """Every answer, in the items' order."""
     decode, kind = msgspec.json.decode, study.make_kind()
     called = str if names else pseudonyms(tx)
+    reasons: dict[str, str] = {}  # the owner's, in which they may have named people
+    for (reason,) in tx.rows("SELECT DISTINCT excluded FROM people WHERE excluded <> ''"):
+        reasons[reason] = reason
+        for (one,) in tx.rows("SELECT id FROM people"):
+            if one in reason:
+                reasons[reason] = name_in_text(one).sub(called(one), reasons[reason])
     sql = (
         "SELECT i.id, w.person, w.stratum, w.content, w.live, w.flags, p.excluded, i.gold, w.correct, w.taken, "
         "w.received, b.phase, coalesce(r.comment, ''), w.shown, i.content, i.origin, p.facts, l.events "
@@ -57,9 +63,10 @@ def _judgements(tx: Transaction, study: PeopleStudy, logs: bool, names: bool) ->
     ) in tx.rows(sql):  # fmt: skip
         shown, asked, origin, about, log = (decode(cell or "null") for cell in rest)
         flags = flagged.split("\n") if flagged else []
+        reason = None if excluded is None else reasons.get(excluded, "")
         yield Judgement(
             person=called(person), kind=study.kind, item=id, asked=asked, answer=decode(answer), counted=bool(live),
-            why_not="" if live else _why_not(excluded, gold, flags, phase), stratum=stratum, origin=origin,
+            why_not="" if live else _why_not(reason, gold, flags, phase), stratum=stratum, origin=origin,
             gold=None if gold is None else decode(gold), correct=None if correct is None else bool(correct),
             flags=flags, seconds=received - taken, received=received, shown=shown, about=about,
             errors=kind.details(asked, log or []), heard=heard[id, person], comment=comment,

@@ -19,7 +19,7 @@ from unswayed.base.errors import StoredFileError, UsageError
 from unswayed.collect.backends import Sqlite, Transaction, tables_about
 from unswayed.collect.database import Database, open_database
 from unswayed.collect.kinds.read_aloud import sweep
-from unswayed.collect.people import free_all, note, pseudonyms, set_fact
+from unswayed.collect.people import free_all, name_in_text, note, pseudonyms, set_fact
 from unswayed.collect.study import PeopleStudy
 from unswayed.storage.files import clear_unfinished, followed
 
@@ -91,11 +91,6 @@ def forget(tx: Transaction, person: str) -> int:
                 left = word.sub("…", unquote_plus(text))
                 tx.run(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", left, text)  # noqa: S608
     return int(count)
-
-
-def name_in_text(person: str) -> re.Pattern[str]:
-    """Finds a name where it stands as a word."""
-    return re.compile(rf"(?<!\w){re.escape(person)}(?!\w)")
 
 
 def idle_since(tx: Transaction, before: float) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -104,6 +105,11 @@ def pseudonyms(tx: Transaction) -> Callable[[str], str]:
         return "p" + hmac.new(secret, f"person {name}".encode("utf-8", "surrogatepass"), sha256).hexdigest()[:10]
 
     return pseudonym
+
+
+def name_in_text(person: str) -> re.Pattern[str]:
+    """Finds a name where it stands as a word."""
+    return re.compile(rf"(?<!\w){re.escape(person)}(?!\w)")
 
 
 def free_all(tx: Transaction, person: str) -> None:
