@@ -24,6 +24,7 @@ from typing import Any
 WORDNET = Path("/usr/share/wordnet")
 KINDS = {"verb": "VB", "adj": "JJ", "adv": "RB", "noun": "NN"}
 STOP_WORDS = "a an and are as at be by do for from has have how i in is it me my of on or that the to was what with"
+QUICK = ("UpperCase", "StripPunctuation", "AddTypo")  # LangTest's that are given many texts at once
 Alter = Callable[[Any], Any]
 given = 0.0  # CPU seconds that the gift took, which are not the tool's
 
@@ -56,10 +57,11 @@ def give_nltk_data() -> None:
 
 
 def nlpaug(kind: str, texts: list[str]) -> Alter:
+    kind, _, most = kind.partition(" ")
     if kind in ("KeyboardAug", "OcrAug"):
         import nlpaug.augmenter.char as characters
 
-        by_characters = getattr(characters, kind)().augment
+        by_characters = getattr(characters, kind)(**_at_most(most)).augment
         return lambda text: "".join(by_characters(text)[:1])
     give_nltk_data()
     import nlpaug.augmenter.word as words
@@ -83,6 +85,11 @@ def nlpaug(kind: str, texts: list[str]) -> Alter:
     return lambda text: "".join(augment(text)[:1])
 
 
+def _at_most(most: str) -> dict[str, int]:
+    """So many letters a word, and words a text; as the tool has it by itself if there is no number."""
+    return {"aug_char_max": int(most), "aug_word_max": int(most)} if most else {}
+
+
 def textattack(kind: str, texts: list[str]) -> Alter:
     give_nltk_data()
     from textattack import augmentation, transformations
@@ -98,6 +105,8 @@ def langtest(kind: str, texts: list[str]) -> Alter:
     from langtest.transform import robustness
 
     transform = getattr(robustness, kind).transform
+    if kind in QUICK:
+        return lambda some: transform(list(texts[some]))
     return lambda text: transform([text])[0]
 
 
@@ -142,15 +151,39 @@ def fast_aug(kind: str, texts: list[str]) -> Alter:
     """With the shares of words and letters that nlpaug has unless told, as in its own comparison with nlpaug."""
     from fast_aug import text as tool
 
-    batch = getattr(tool, f"{kind}Augmenter")(0.3, 0.3, "en").augment_batch
+    kind, _, share = kind.partition(" ")
+    batch = getattr(tool, f"{kind}Augmenter")(float(share or 0.3), float(share or 0.3), "en").augment_batch
     return lambda some: batch(texts[some])
 
 
 def fasttextaug(kind: str, texts: list[str]) -> Alter:
     import fasttextaug.augmenter.char as characters
 
-    augment = getattr(characters, kind)().augment
+    kind, _, most = kind.partition(" ")
+    augment = getattr(characters, kind)(**_at_most(most)).augment
     return lambda some: augment(texts[some])
+
+
+def vary_texts(name: str, texts: list[str]) -> Alter:
+    """Our call for a list of texts; `NAME?{"rate": 0.1}` sets parameters."""
+    import unswayed as ours
+
+    name, _, told = name.partition("?")
+    spec, language = ours.OperatorSpec(name, json.loads(told) if told else {}), "zh" if _is_chinese(texts) else "en"
+    return lambda some: ours.vary_texts(texts[some], spec, seed=7, language=language)
+
+
+def vary_text(name: str, texts: list[str]) -> Alter:
+    """Our call for one text."""
+    import unswayed as ours
+
+    name, _, told = name.partition("?")
+    spec = ours.OperatorSpec(name, json.loads(told) if told else {})
+    return lambda text: ([v.inputs["text"] for v in ours.vary_text(text, spec, seed=7, language="en")] or [text])[0]
+
+
+def _is_chinese(texts: list[str]) -> bool:
+    return "\u4e00" <= texts[0][:1] <= "\u9fff"
 
 
 def unswayed(name: str, texts: list[Any]) -> Alter:
@@ -209,20 +242,20 @@ def augment(name: str, texts: list[Any]) -> Alter:
     return alter
 
 
-WHOLE = (unswayed, augment, fast_aug, fasttextaug)  # tools that are given many texts at once
+WHOLE = (unswayed, vary_texts, augment, fast_aug, fasttextaug)  # tools that are given many texts at once
 FEW = 16
 LEAST = 0.2  # CPU seconds of a round: a quick tool needs 5 ms for all texts, which says little
 
 
-def one_pass(alter: Alter, texts: list[Any], whole: bool, limit: float) -> tuple[list[Any], float]:
-    """What was made of the texts, or of as many as fit into the time, and the CPU seconds that it took."""
+def one_pass(alter: Alter, texts: list[Any], whole: bool, limit: float, part: slice) -> tuple[list[Any], float]:
+    """What was made of a part of the texts, or of as many as fit into the time, and the CPU seconds that it took."""
     began = time.process_time()
     if whole:
-        made = alter(slice(len(texts)))
+        made = alter(part)
     else:
         made = []
-        for at in range(0, len(texts), FEW):  # to look at the clock takes as long as a quick tool needs for a text
-            made += [alter(text) for text in texts[at : at + FEW]]
+        for at in range(part.start, part.stop, FEW):  # to look at the clock takes as long as a quick text
+            made += [alter(text) for text in texts[at : min(at + FEW, part.stop)]]
             if time.process_time() - began > limit:
                 break
     spent = time.process_time() - began
@@ -238,19 +271,24 @@ def main(name: str) -> None:
     maker = globals()[tool]
     random.seed(7)
     alter = maker(kind, texts)
-    whole = maker in WHOLE
+    whole = maker in WHOLE or kind in QUICK
     alter(slice(1) if whole else texts[0])
     start = time.process_time() - given
     if whole:
         alter(slice(FEW))  # loads what is used for many texts, such as numpy, which is no cost of a text
     print(json.dumps({"start": start}), file=answers, flush=True)
     made: list[Any] = []
+    # With `rounds`, each round has texts of its own, which the process has not seen; else all have the same.
+    rounds, done_rounds = asked.get("rounds", 0), 0
+    size = (len(texts) - FEW) // rounds if rounds else len(texts)
     for line in sys.stdin:
         if json.loads(line) == "go":
-            made, first = one_pass(alter, texts, whole, asked["seconds"])
+            begin = FEW + done_rounds * size if rounds else 0
+            part, done_rounds = slice(begin, begin + size), done_rounds + 1
+            made, first = one_pass(alter, texts, whole, asked["seconds"], part)
             done, spent = len(made), first
-            while spent < LEAST:
-                made, seconds = one_pass(alter, texts, whole, asked["seconds"])
+            while spent < LEAST and not rounds:
+                made, seconds = one_pass(alter, texts, whole, asked["seconds"], part)
                 done, spent = done + len(made), spent + seconds
             answer: dict[str, Any] = {"rate": done / spent, "first": len(made) / first}
         else:

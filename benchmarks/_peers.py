@@ -111,16 +111,21 @@ def megabytes(name: str) -> float:
 
 
 class Worker:
-    """One tool at work in a process of its own, which does a round over the texts whenever it is told to."""
+    """One tool at work in a process of its own, which does a round over the texts whenever it is told to.
 
-    def __init__(self, python: str | Path, name: str, texts: Sequence[Any], seconds: float = 2.0) -> None:
+    With `rounds`, the texts are divided among so many, so that each round has texts that the process has not seen.
+    """
+
+    def __init__(
+        self, python: str | Path, name: str, texts: Sequence[Any], seconds: float = 2.0, rounds: int = 0
+    ) -> None:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
         self.name = name
         self._process = subprocess.Popen(
             [str(python), "-P", str(WORKER), name],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
         )  # fmt: skip
-        self.start = self._ask({"texts": list(texts), "seconds": seconds})["start"]
+        self.start = self._ask({"texts": list(texts), "seconds": seconds, "rounds": rounds})["start"]
 
     def _ask(self, question: Mapping[str, Any] | str) -> dict[str, Any]:
         assert self._process.stdin is not None

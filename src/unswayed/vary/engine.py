@@ -22,7 +22,7 @@ from unswayed.base.protect import PROTECT, Protected, keeps_protected
 from unswayed.base.recorder import recorder_of
 from unswayed.base.secrets import masked_data
 from unswayed.base.seeds import Seeds
-from unswayed.base.task import task_named
+from unswayed.base.task import Task, task_named
 from unswayed.base.values import Example, Json, Maker, Variant, VariantColumn, Variants
 from unswayed.storage.suite import LANGUAGE
 from unswayed.vary import operators
@@ -237,6 +237,7 @@ class Varier:
         self.task = task_named(variation.task)
         self._aligned, self._move = self.task.aligned, self.task.move
         self._chosen = variation.fields or self.task.varied  # of every example; else each has its own
+        self._plain = type(self.task).texts is Task.texts  # which varies a `text`
         self.keep_gold = keep_gold
         self._mixed = "+" in variation.language
         self.operators = [make_operator(spec) for spec in variation.operators] if made is None else list(made)
@@ -306,6 +307,8 @@ class Varier:
         ends: Sequence[int] = range(1, len(examples) + 1)  # as where each has one text
         if len(every) == 1:
             fields = list(every) * len(examples)
+        elif not every and self._plain and {tuple(e.inputs) for e in examples} == {("text",)}:
+            fields = ["text"] * len(examples)
         else:
             chosen = [every or self.task.texts(e.inputs) for e in examples]
             fields = list(chain.from_iterable(chosen))
@@ -447,8 +450,9 @@ class Varier:
         fields, draws = texts.fields, draw + differ * attempt * MOST_DRAWS
         if attempt and draws == draw:
             fields = [f"{field} again {attempt}" for field in texts.fields]
-        # Operators that are not quick may take minutes, if they ask a model.
-        with self._recorders[operator.name] or nullcontext(), collecting_later() if operator.quick else nullcontext():
+        # Operators that are not quick may take minutes, if they ask a model; of a single text, no garbage is left.
+        quick = operator.quick and len(texts) > 1
+        with self._recorders[operator.name] or nullcontext(), collecting_later() if quick else nullcontext():
             changes = self._changes(operator, draws, texts, fields)
             changes = self._spare(operator, draws, texts, fields, changes)
             self.left_out.update(operator.left_out)

@@ -22,6 +22,7 @@ _DATE = re.compile(r"1\d{3}|20\d\d|\d{1,4}([-/.])\d{1,2}\1\d{1,4}|\d{1,2}:\d\d(?
 _NO_SPACES = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))
 _CHARACTERS = frozenset(("zh",))  # each of whose words is one character
 _HUNDRED = 100
+_MARKS = '.,;:!?"'  # around words
 
 
 class _Fact(NamedTuple):
@@ -118,23 +119,33 @@ def _has_facts(part: str, language: str) -> bool:
     return bool(facts) or named
 
 
+def _surely_plain(old: str, new: str, language: str) -> bool:
+    """Is it clear at a glance that neither stretch has a fact, as it is for nearly all slips?"""
+    made = new.lower().strip(_MARKS)
+    known = _facts_of(language)
+    return made.isalpha() and made not in known and language not in _NO_SPACES and not _has_facts(old, language)
+
+
 def touching_each(texts: Sequence[str], edits: OneEach, language: str) -> dict[int, str]:
     """Of texts with one edit each, the places of those whose edit touches a fact, and its kind."""
     # A look at one word tells it for nearly all slips, and this loop runs for each of them: with `touched_facts` alone,
     # `keyboard/adjacent` takes four times as long as without notes on facts.
     main = language.partition("-")[0].lower()
-    known, matters, found = _facts_of(main), dict[str, bool](), dict[int, str]()
+    known, found = _facts_of(main), dict[int, str]()
+    plain: dict[str, bool | None] = {}  # None: the part of a text may have a fact; is it a word in small letters?
     for i, (text, start, end, new) in enumerate(zip(texts, *edits, strict=True)):
         if new is None:
             continue
         low, high = text.rfind(" ", 0, start) + 1, text.find(" ", end)
-        high = len(text) if high < 0 else high
-        part = text[low:high]
-        if part not in matters:
-            matters[part] = main in _NO_SPACES or _has_facts(part, main)
-        if not matters[part]:
-            made = (text[low:start] + new + text[end:high]).lower().strip('.,;:!?"')
-            if made.isalpha() and made not in known:
+        part = text[low:] if high < 0 else text[low:high]
+        if part not in plain:
+            facts = main in _NO_SPACES or _has_facts(part, main)
+            plain[part] = None if facts else part.islower() and part.isalpha()
+        if (small := plain[part]) is not None:
+            made = part[: start - low] + new + part[end - low :]
+            if not (small and new.islower()):
+                made = made.lower().strip(_MARKS)
+            if made not in known and made.isalpha():
                 continue
         [kind] = touched_facts(text, (Edit(start, end, new),), main)
         if kind:
@@ -159,7 +170,7 @@ def touched_facts(text: str, edits: Sequence[Edit], language: str) -> list[str]:
             high = max(high, edits[last].end)
         old = text[low:high]
         new = apply(old, [Edit(a - low, b - low, c) for a, b, c in edits[k : last + 1]])
-        if old != new and (kind := changed_fact(old, new, language)):
+        if old != new and not _surely_plain(old, new, language) and (kind := changed_fact(old, new, language)):
             kinds[k : last + 1] = [kind] * (last + 1 - k)
         k = last + 1
     return kinds

@@ -114,7 +114,8 @@ class Adjacent(Operator):
             places = list[tuple[int, int]]()
             if self.rate and self.words == 1:
                 every = _slip_places(written, range(len(written)), slips)
-                places = [place for place in every if rng.random() < self.rate]
+                both = zip(every, rng.randoms(len(every)), strict=True)
+                places = [place for place, number in both if number < self.rate]
             elif self.rate:
                 letters = [i for start, end in some(text.tokens, self.words, rng) for i in range(start, end)]
                 places = _slip_places(written, [letters[k] for k in picked(len(letters), self.rate, rng)], slips)

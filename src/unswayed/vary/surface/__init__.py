@@ -42,6 +42,7 @@ class SurfaceOperator(Operator):
 
     kinds: ClassVar[tuple[str, ...]]
     presets: ClassVar[tuple[str, ...]] = ("surface",)
+    quick = True
     distinct = True
 
     def __init__(self, kind: str = "any", rate: float = 0.0) -> None:

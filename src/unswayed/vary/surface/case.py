@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from unswayed.base.edits import Edit
 from unswayed.base.seeds import Stream, Streams
@@ -80,6 +80,7 @@ class Case(SurfaceOperator):
         orders, rows = self.orders(streams), np.arange(len(texts))
         able = there[orders.T, rows]  # by kind in the text's order
         chosen = orders[rows, able.argmax(0)]
+        mine = cased[0] if len(cased) == 1 else cased[chosen[owners], np.arange(len(codes))]
         spans = {i: spared for i, found in texts.protected.items() if (spared := self.spares(found))}
         apart = set(spans)
         if codes.dtype != np.uint8 or len(codes) > LONGEST:
@@ -89,59 +90,56 @@ class Case(SurfaceOperator):
         others = {i: change for i, change in each if change}
         stay = able.any(0)
         stay[list(apart)] = False
-        made = np.where(stay[owners], cased[chosen[owners], np.arange(len(codes))], codes)
-        places = np.flatnonzero(made != codes)
+        places = np.flatnonzero((mine != codes) & stay[owners])
         names = [f"{self.tried[kind]} case" for kind in chosen.tolist()]
-        return ManyEdits(texts, places, made[places], lambda i, edits: names[i], others)
+        return ManyEdits(texts, places, mine[places], lambda i, edits: names[i], others)
 
 
 def _owners(texts: Texts) -> NDArray[np.int64]:
     return texts.once(characters_of).owners
 
 
-class _Words(NamedTuple):
-    """Of each character of a block: is it the first of a word, and is it a letter, which have a case?"""
-
-    first: NDArray[np.bool_]
-    small: NDArray[np.bool_]
-    large: NDArray[np.bool_]
+def _small(texts: Texts) -> NDArray[np.bool_]:
+    codes = texts.once(characters_of).codes
+    return (codes >= 97) & (codes <= 122)
 
 
-def _words(texts: Texts) -> _Words:
-    """The words that `_WORD` finds in plain texts."""
+def _large(texts: Texts) -> NDArray[np.bool_]:
+    codes = texts.once(characters_of).codes
+    return (codes >= 65) & (codes <= 90)
+
+
+def _firsts(texts: Texts) -> NDArray[np.int64]:
+    """Where the words begin that `_WORD` finds in plain texts."""
     import numpy as np
 
     codes, starts, sizes = texts.once(characters_of)
-    small, large = (codes >= 97) & (codes <= 122), (codes >= 65) & (codes <= 90)
-    letter = small | large
+    letter = texts.once(_small) | texts.once(_large)
     inside = letter | ((codes >= 48) & (codes <= 57)) | (codes == 95) | (codes == 39)  # as `[\w']`
     # A word goes from the first letter of such a stretch to its end.
     begins = inside.copy()
     begins[1:] &= ~inside[:-1]
     begins[starts[sizes > 0]] |= inside[starts[sizes > 0]]
-    stretch = np.cumsum(begins)
-    at = np.flatnonzero(letter & inside)
-    first = np.zeros(len(codes), bool)
-    if len(at):
-        first[at[np.append(True, stretch[at[1:]] != stretch[at[:-1]])]] = True
-    return _Words(first, small, large)
+    at = np.flatnonzero(letter)
+    stretch = np.cumsum(begins)[at]
+    return at[np.append(True, stretch[1:] != stretch[:-1])] if len(at) else at
 
 
 def _upper(texts: Texts) -> NDArray[Any]:
     codes = texts.once(characters_of).codes
-    return codes - 32 * texts.once(_words).small.astype(codes.dtype)
+    return codes - 32 * texts.once(_small).astype(codes.dtype)
 
 
 def _lower(texts: Texts) -> NDArray[Any]:
     codes = texts.once(characters_of).codes
-    return codes + 32 * texts.once(_words).large.astype(codes.dtype)
+    return codes + 32 * texts.once(_large).astype(codes.dtype)
 
 
 def _title(texts: Texts) -> NDArray[Any]:
     import numpy as np
 
     codes, starts, _ = texts.once(characters_of)
-    firsts = np.flatnonzero(texts.once(_words).first)
+    firsts = texts.once(_firsts)
     own = starts[texts.once(_owners)[firsts]]
     one, two = (np.where(firsts - n >= own, codes[np.maximum(firsts - n, 0)], 32) for n in (1, 2))
     digit = (one >= 48) & (one <= 57)
@@ -162,11 +160,10 @@ def _begins(texts: Texts) -> NDArray[np.int64]:
     import numpy as np
 
     codes, starts, _ = texts.once(characters_of)
-    firsts = np.flatnonzero(texts.once(_words).first)
+    firsts = texts.once(_firsts)
     owners = texts.once(_owners)[firsts]
     own = firsts - starts[owners]
-    words = texts.once(_words)
-    alnum = np.append(0, np.cumsum(words.small | words.large | ((codes >= 48) & (codes <= 57))))
+    alnum = np.append(0, np.cumsum(texts.once(_small) | texts.once(_large) | ((codes >= 48) & (codes <= 57))))
     early = (own < _BEFORE) & (alnum[firsts] == alnum[starts[owners]])
     ends = np.append(0, np.cumsum((codes == 46) | (codes == 33) | (codes == 63) | (codes == 10)))
     perhaps = (own >= _BEFORE) & (ends[firsts] > ends[np.maximum(firsts - _BEFORE, 0)])
@@ -185,7 +182,8 @@ def _english_sentence(texts: Texts) -> NDArray[Any]:
     import numpy as np
 
     codes, starts, _ = texts.once(characters_of)
-    at = np.flatnonzero(texts.once(_words).first & (codes == 73))
+    at = texts.once(_firsts)
+    at = at[codes[at] == 73]
     owners = texts.once(_owners)[at]
     own = (at - starts[owners]).tolist()
     both = zip(at.tolist(), owners.tolist(), own, strict=True)
