@@ -41,7 +41,7 @@ from unswayed.vary.spoken._speako import (
     decode,
     read_model,
 )
-from unswayed.vary.words import COMMON_WORDS
+from unswayed.vary.words import COMMON_WORDS, WORD_RANKS
 
 OUT = Path(__file__).parents[1] / "src/unswayed/vary/spoken/data"
 # English Wikipedia had about 4 billion words when the paper was written: 1,000 of them are 250 in a billion.
@@ -90,6 +90,13 @@ def main() -> None:
     words = vocabulary(said, model)
     rows = table(words, range(len(words)))
     print(f"{COMMON_WORDS.name}: {write(COMMON_WORDS.name, ''.join(rows)):,} bytes; {len(words):,} words")
+    print(f"{WORD_RANKS.name}: {write(WORD_RANKS.name, ranks(''.join(rows))):,} bytes")
+
+
+def ranks(table: str) -> str:
+    """The words alone, in their order, and in a second line the names among them: most commands need no more."""
+    rows = [line.split("\t", 2) for line in table.splitlines()]
+    return f"{' '.join(word for word, *_ in rows)}\n{' '.join(word for word, kind, _ in rows if kind == 'n')}"
 
 
 def write(name: str, text: str) -> int:

@@ -87,3 +87,13 @@ def test_abbreviations_stand_for_all_words_that_fit_them(units: list[str]) -> No
         )
     ]
     assert lexicon().abbreviated(units, cut) == sorted(fitting)
+
+
+def test_commonest_readings_are_those_of_the_whole_table() -> None:
+    fresh = Lexicon.read(WORDS_FILE)
+    found = fresh.commonest_readings()
+    assert {c: frequency for c, (frequency, _) in found.items()} == {
+        word: frequency for word, frequency in fresh.frequency.items() if len(word) == 1
+    }
+    assert all(fresh.reading(c) == (found[c][1],) for c in "的行长乐重都得地")
+    assert fresh.commonest_readings() == found, "also once all words are read"

@@ -110,6 +110,17 @@ class Lexicon:
                         found[word] = count
         return found
 
+    def commonest_readings(self) -> dict[str, tuple[float, str]]:
+        """By single character the log frequency of its commonest reading, and that. No word is read for it."""
+        found: dict[str, tuple[float, str]] = {}
+        for syllable in self._heads:
+            line = self._lines.get(syllable)  # whose first row, of what follows nothing, has the characters
+            row = self._rows[syllable].get("", "") if line is None else line.decode().split("\t", 2)[1]
+            for c, count in listed(row, 1) if line is None or line.startswith(b"\t") else ():
+                if c not in found or count > found[c][0]:
+                    found[c] = count, syllable
+        return found
+
     def log_frequency(self, word: str) -> float:
         """That of one word by its commonest reading, 0 if it is not in the list."""
         single, _, pairs, longer = self._starts.get(word[0]) or self._start(word[0])

@@ -25,6 +25,7 @@ T = TypeVar("T")
 _NEVER = 1e-12  # rates below are none
 # Fifty thousand English words, a line for each, the most frequent first: the word, and how it is said (see `_speako`).
 COMMON_WORDS = files("unswayed.vary") / "spoken" / "data" / "speako_words.tsv.gz"
+WORD_RANKS = files("unswayed.vary") / "spoken" / "data" / "speako_ranks.txt.gz"  # their words alone, and the names
 FREQUENT = 150  # rank of words that are lost and added by themselves
 _FREQUENCY_CLASSES = (100, 1_000, 5_000, 20_000)  # ranks at which classes end; the last is for all other words
 
@@ -42,15 +43,14 @@ def word_lists(file: Traversable) -> dict[str, frozenset[str]]:
 @cache
 def word_ranks() -> dict[str, int]:
     """The rank of each common English word, in small letters; the most frequent has 0."""
-    lines = gzip.decompress(COMMON_WORDS.read_bytes()).decode().splitlines()
-    return {line[: line.index("\t")]: rank for rank, line in enumerate(lines)}
+    words = gzip.decompress(WORD_RANKS.read_bytes()).decode().partition("\n")[0].split(" ")
+    return dict(zip(words, range(len(words)), strict=True))
 
 
 @cache
 def common_names() -> frozenset[str]:
     """The names among the common words, in small letters: of people, places and peoples."""
-    lines = gzip.decompress(COMMON_WORDS.read_bytes()).decode().splitlines()
-    return frozenset([line[: line.index("\t")] for line in lines if line.split("\t", 2)[1] == "n"])
+    return frozenset(gzip.decompress(WORD_RANKS.read_bytes()).decode().partition("\n")[2].split(" "))
 
 
 def frequency_class(rank: int | None) -> int:

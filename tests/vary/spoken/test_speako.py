@@ -42,6 +42,7 @@ from unswayed.vary.spoken._speako import (
     sound_of,
 )
 from unswayed.vary.spoken.speako import Speako
+from unswayed.vary.words import WORD_RANKS, common_names, word_ranks
 
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "src/unswayed/vary/spoken/data"
@@ -66,6 +67,12 @@ def said(text: str, seed: str = "e", **params: str) -> str | None:
 def rows() -> list[list[str]]:
     text = gzip.decompress((DATA / "speako_words.tsv.gz").read_bytes()).decode()
     return [line.split("\t") for line in text.splitlines()]
+
+
+def test_the_list_of_words_alone_is_of_the_same_words() -> None:
+    assert list(word_ranks().items()) == [(row[0], rank) for rank, row in enumerate(rows())]
+    assert common_names() == {row[0] for row in rows() if row[1] == "n"}
+    assert gzip.decompress(WORD_RANKS.read_bytes()).decode() == maker().ranks("\n".join(map("\t".join, rows())))
 
 
 @cache

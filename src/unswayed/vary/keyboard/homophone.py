@@ -18,11 +18,10 @@ _COMMON = 3500  # characters: those that the Chinese standard for general use ca
 @lru_cache(1)
 def homophones() -> dict[str, str]:
     """The other common simplified characters that sound like each common one, tone aside."""
-    frequency = lexicon().frequency
-    single = sorted((c for c in frequency if len(c) == 1), key=lambda c: (-frequency[c], c))
-    alike: dict[tuple[str, ...] | None, list[str]] = {}
-    for c in single[:_COMMON]:
-        alike.setdefault(lexicon().reading(c), []).append(c)
+    readings = lexicon().commonest_readings()
+    alike: dict[str, list[str]] = {}
+    for c in sorted(readings, key=lambda c: (-readings[c][0], c))[:_COMMON]:
+        alike.setdefault(readings[c][1], []).append(c)
     return {c: "".join(o for o in same if o != c) for same in alike.values() for c in same if len(same) > 1}
 
 
