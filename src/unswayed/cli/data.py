@@ -67,7 +67,7 @@ def traces_command(
     import msgspec
 
     from unswayed.base.errors import UsageError, option
-    from unswayed.data.logs._traces import read_traces
+    from unswayed.data import read_traces
     from unswayed.storage.files import write_atomically
 
     if Path(to).exists() and not overwrite:

@@ -15,6 +15,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "read_examples task_and_language"
         ),
         "data._reader": "Reader open_bytes read_lines readers without_break",
+        "data._traces": "Traces read_traces",
         "data.jsonl": "Jsonl",
         "data.squad": "Squad answer_at is_squad",
         "data.table": (

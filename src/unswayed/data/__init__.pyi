@@ -14,6 +14,7 @@ from unswayed.data._read import (
     task_and_language,
 )
 from unswayed.data._reader import Reader, open_bytes, read_lines, readers, without_break
+from unswayed.data._traces import Traces, read_traces
 from unswayed.data.jsonl import Jsonl
 from unswayed.data.squad import Squad, answer_at, is_squad
 from unswayed.data.table import (
@@ -38,6 +39,7 @@ __all__ = [
     "SegmentScore",
     "Source",
     "Squad",
+    "Traces",
     "answer_at",
     "cache_folder",
     "corpora",
@@ -58,6 +60,7 @@ __all__ = [
     "read_meaning_pairs",
     "read_score_table",
     "read_segment_scores",
+    "read_traces",
     "readers",
     "sample_path",
     "task_and_language",

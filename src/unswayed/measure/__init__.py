@@ -14,6 +14,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "measure.measuring": "Runlike measure_run",
         "measure.metric_check": "darr",
         "measure.paired": "Coefficient intervals_of mixed_effects pair_of TIES Ties Wins win_rate",
+        "measure.passages": "passage_losses",
         "measure.people": "PeopleBlock",
         "measure.preferences": "Decisions Preferences judge_preferences read_decisions",
         "measure.results": "Results",

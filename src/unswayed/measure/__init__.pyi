@@ -5,6 +5,7 @@ from unswayed.measure.files import ErrorRates, Group, check_lengths, error_rates
 from unswayed.measure.measuring import Runlike, measure_run
 from unswayed.measure.metric_check import darr
 from unswayed.measure.paired import TIES, Coefficient, Ties, Wins, intervals_of, mixed_effects, pair_of, win_rate
+from unswayed.measure.passages import passage_losses
 from unswayed.measure.people import PeopleBlock
 from unswayed.measure.preferences import Decisions, Preferences, judge_preferences, read_decisions
 from unswayed.measure.results import Results
@@ -33,6 +34,7 @@ __all__ = [
     "measure_run",
     "mixed_effects",
     "pair_of",
+    "passage_losses",
     "read_decisions",
     "score_values",
     "win_rate",

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import unswayed
 from unswayed.base.errors import DataError, UnknownName, UsageError
-from unswayed.data.logs._traces import KINDS, Traces, _digits, read_traces
+from unswayed.data._traces import KINDS, Traces, _digits, read_traces
 
 
 def write(file: Path, rows: list[Any]) -> Path:
