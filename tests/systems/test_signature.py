@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import unswayed
-from unswayed.base.errors import Interrupted, UsageError
+from unswayed.base.errors import Interrupted, SystemBroken, UsageError
 from unswayed.base.values import Inputs
 from unswayed.systems.callable import CallableSystem
 from unswayed.systems.signature import call_form, is_thread_safe
@@ -270,6 +270,23 @@ def test_replies_of_chat_objects_are_read() -> None:
         return Message() if text == "a" else completion if text == "b" else "<think>\nhm\n</think>\n\nPerhaps"
 
     assert CallableSystem(answer).predict([{"text": t} for t in "abc"]) == ["Yes", "No", "Perhaps"]
+
+
+def test_streams_and_the_states_of_agents_are_read() -> None:
+    def pieces(text: str) -> Any:
+        if text == "a":
+            return iter(["<think>hm</think>", "Y", "es"])
+        if text == "b":
+            return iter([{"choices": [{"delta": {"content": piece}}]} for piece in ("N", "o")])
+        return {"messages": [{"role": "user", "content": text}, {"role": "assistant", "content": "Perhaps"}]}
+
+    assert CallableSystem(pieces).predict([{"text": t} for t in "abc"]) == ["Yes", "No", "Perhaps"]
+
+
+def test_a_function_of_one_text_whose_parameter_does_not_say_so_is_told_what_to_do() -> None:
+    with pytest.raises(SystemBroken, match="name its parameter text"):
+        unswayed.check(lambda s: s.upper(), TEXTS, "@typing", language="en")
+    assert CallableSystem(lambda s: s.upper(), takes="text").predict([{"text": "a"}]) == ["A"]
 
 
 def test_what_was_answered_before_an_interruption_is_kept(tmp_path: Path) -> None:

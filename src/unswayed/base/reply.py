@@ -78,6 +78,9 @@ def answer_in(value: Json) -> ChatAnswer | None:
     """The answer in a reply as JSON; None where it is no reply of a known API. Raises ValueError where it is broken."""
     if not isinstance(value, dict):
         return None
+    if isinstance(value.get("messages"), list) and value["messages"]:  # the state of an agent: its last word
+        last = as_data(value["messages"][-1])
+        return answer_in(last) if isinstance(last, dict) and "messages" not in last else None
     choices, candidates, why = value.get("choices"), value.get("candidates"), None
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         choice = choices[0]

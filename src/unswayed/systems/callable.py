@@ -26,7 +26,7 @@ from unswayed.base.errors import SystemBroken, UnswayedError, UsageError, option
 from unswayed.base.ids import content_id, file_hash
 from unswayed.base.own_code import error_place, is_installed_code
 from unswayed.base.recorder import Recorder, recorder_of
-from unswayed.base.reply import answer_in, answer_key, as_data, without_thoughts
+from unswayed.base.reply import answer_in, answer_key, as_data, joined_chunks, without_thoughts
 from unswayed.base.values import CUT_OFF, REFUSED, Inputs, Json
 from unswayed.storage.suite import Suite
 from unswayed.systems.device import home
@@ -80,6 +80,7 @@ class CallableSystem(System):
         self.prices = prices_of(price_in, price_out)
         self._used: Counter[str] = Counter()
         self._lock = Lock()
+        self._listing = False  # has it taken a batch?
         self._classes: Suite | None = None  # whose labels a language model may say in its own spelling
         named = identity if identity is not None else getattr(function, "unswayed_identity", None)
         # Taken once: calls may change what an instance holds, and that makes no new system.
@@ -151,7 +152,13 @@ class CallableSystem(System):
         # Copies, as a function may well edit its inputs in place.
         if self._form in ("batch", "texts"):
             texts: Any = [self._argument(inputs) for inputs in batch] if self._form == "texts" else None
-            returned = self._called(texts or [dict(as_sent(inputs)) for inputs in batch])
+            try:
+                returned = self._called(texts or [dict(as_sent(inputs)) for inputs in batch])
+            except (AttributeError, TypeError) as error:
+                if self._listing or "list" not in str(error):
+                    raise
+                raise SystemBroken(f"{self.name} raised {error_place(error)}.{_return_hint('')}") from error
+            self._listing = True
             return self._listed(returned, len(batch))
         found: list[object] = []
         for inputs in batch:
@@ -202,6 +209,11 @@ class CallableSystem(System):
             return text
         if isinstance(value, (int, float, list, tuple, Failed)) or value is None:
             return value
+        if hasattr(value, "__next__"):  # a stream of texts, or of a reply's pieces
+            pieces = list(value)
+            if all(isinstance(piece, str) for piece in pieces):
+                return self._said(place, "".join(pieces))
+            value = joined_chunks(map(as_data, pieces))
         data = as_data(value)
         try:
             answer = answer_in(data)

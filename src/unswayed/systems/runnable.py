@@ -90,6 +90,8 @@ class RunnableSystem(CallableSystem):
         texts: Sequence[str] = list(inputs.values())
         if self.given_prompt and "prompt" in inputs and "prompt" not in self._wanted:
             texts = [inputs["prompt"]]
+        if self._wanted == ["messages"]:  # as graphs of agents have it
+            return {"messages": [{"role": "user", "content": "\n".join(texts)}]} if len(texts) == 1 else dict(inputs)
         if self._wanted and len(texts) == len(self._wanted) == 1:
             return {self._wanted[0]: texts[0]}
         if self._wanted:
