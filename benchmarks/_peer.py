@@ -183,7 +183,7 @@ def vary_text(name: str, texts: list[str]) -> Alter:
 
 
 def _is_chinese(texts: list[str]) -> bool:
-    return "\u4e00" <= texts[0][:1] <= "\u9fff"
+    return any("\u4e00" <= c <= "\u9fff" for c in "".join(texts[:FEW]))
 
 
 def unswayed(name: str, texts: list[Any]) -> Alter:
