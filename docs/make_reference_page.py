@@ -14,7 +14,7 @@ from unswayed.base.options import options_of
 PAGE = Path(__file__).with_name("reference.md")
 
 SECTIONS = {
-    "One call": "check compare vary_texts vary_text augment carry_out estimate_cost noisy compare_dialogues",
+    "One call": "check compare vary_texts vary_text augment carry_out estimate_cost noisy compare_dialogues metrics",
     "Step by step": (
         "make_suite run_system measure_run write_report write_view write_comparison read_examples open_system read_plan"
     ),

@@ -10,7 +10,7 @@ from unswayed.base.lazy_exports import lazy_exports
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "api": "augment carry_out check estimate_cost",
+        "api": "augment carry_out check estimate_cost metrics",
         "base.edits": "Edit",
         "base.errors": "UnswayedError",
         "base.options": "Asking OperatorSpec ReadOptions",

@@ -1,4 +1,4 @@
-from unswayed.api import augment, carry_out, check, estimate_cost
+from unswayed.api import augment, carry_out, check, estimate_cost, metrics
 from unswayed.base.edits import Edit
 from unswayed.base.errors import UnswayedError
 from unswayed.base.options import Asking, OperatorSpec, ReadOptions
@@ -75,6 +75,7 @@ __all__ = [
     "estimate_cost",
     "make_suite",
     "measure_run",
+    "metrics",
     "noisy",
     "open_system",
     "read_examples",

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from unswayed.base.errors import UsageError, option
+from unswayed.base.errors import MissingExtra, UsageError, option
 from unswayed.base.options import OperatorSpec, options_in_plan
 from unswayed.base.secrets import hide, masked_data, masked_spec
 from unswayed.base.task import task_named
 from unswayed.data import open_source
+from unswayed.data._read import meaning_pairs
 from unswayed.measure.gates import Verdict, check_sets, gates_of, judge
 from unswayed.measure.judging import cited
 from unswayed.measure.measuring import measure_run, scorers_for
+from unswayed.measure.metric_check import MetricChecks, check_metric
 from unswayed.measure.precision import check_stop_rules, stop_rules
 from unswayed.measure.questions import check_suite
 from unswayed.measure.results import Results
@@ -28,8 +30,10 @@ from unswayed.run.record import Run, refuse_other
 from unswayed.run.spending import CostEstimate, Spending
 from unswayed.run.workers import mapped_on
 from unswayed.score import Comparing, comparing_for, scorer_named
+from unswayed.storage.answers import AnswerStore
 from unswayed.storage.files import as_path
 from unswayed.storage.suite import Suite
+from unswayed.systems import Metric
 from unswayed.systems.device import using
 from unswayed.systems.opening import open_system
 from unswayed.systems.system import prices_of
@@ -68,11 +72,13 @@ def check(
     folder = None if to is None else as_path(to, "to")
     if folder is not None:
         refuse_other(folder)
+    frame = data if hasattr(data, "iloc") and hasattr(data, "index") else None
     if not isinstance(data, Suite):
         data = made_suite(made, data, folder and folder / "suite", guess_groups=groups is None)
     elif extra := [*given_options(made.data), *given_options(made.vary)]:
         raise UsageError(f"data is a Suite, which has its variants already. Leave out {option(extra[0])}.")
-    return carry_out(made, folder, system=system, suite=data).results
+    results = carry_out(made, folder, system=system, suite=data).results
+    return results if frame is None else results.of_frame(frame)
 
 
 def carry_out(
@@ -212,6 +218,35 @@ def augment(
         mapped=partial(mapped_on, made.engine_in_use),
     )  # fmt: skip
     return table_with_copies(data, examples, augmented)
+
+
+class metrics:
+    """Metrics under test.
+
+    Example: `unswayed.metrics.check(score, df).failing()`.
+    """
+
+    @staticmethod
+    def check(
+        metric: AnySystem, data: object, *, beside: Sequence[str] = ("bleu", "chrf", "yisi1"),
+        dialect: str = "the dialect", level: float = 0.95,
+    ) -> MetricChecks:  # fmt: skip
+        """Does a metric score the same meaning in a dialect above a changed meaning?
+
+        - `metric`: a function from a list of dictionaries to a list of scores, a `Metric`, or a text as after
+          `unswayed metrics check`.
+        - `data`: a DataFrame or records with the columns reference, dialect and changed (and source), or a file.
+        - `beside`: metrics to compare with on the same rows; those that are not installed are left out.
+        """
+        pairs = meaning_pairs(data)
+        name = metric if isinstance(metric, str) else getattr(metric, "__name__", "metric")
+        with AnswerStore.in_memory() as store:
+            found = [check_metric(name, open_system(metric, Metric), pairs, dialect, level=level, store=store)]
+            for other in beside:
+                with suppress(MissingExtra):
+                    opened = open_system(other, Metric)
+                    found.append(check_metric(other, opened, pairs, dialect, level=level, store=store))
+        return MetricChecks(pairs, found, level)
 
 
 def _check_measures(measure: MeasurePlan) -> None:

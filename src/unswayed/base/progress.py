@@ -8,6 +8,11 @@ from contextlib import AbstractContextManager
 from typing import TextIO
 
 
+def notices() -> TextIO:
+    """Where progress and remarks go: standard error; in a notebook, which shows that as a red box, standard output."""
+    return sys.stdout if type(sys.stderr).__module__.startswith("ipykernel") else sys.stderr
+
+
 class Progress(AbstractContextManager["Progress"]):
     """Counts items of a long piece of work. Quiet for work that ends within a second."""
 
@@ -15,8 +20,8 @@ class Progress(AbstractContextManager["Progress"]):
         self.what, self.total = what, total
         self.done = 0
         self._skipped = 0
-        self._stream = sys.stderr if stream is None else stream
-        self._terminal = self._stream.isatty()
+        self._stream = notices() if stream is None else stream
+        self._terminal = self._stream.isatty() or (self._stream is not sys.stderr and stream is None)
         self._began = time.monotonic()
         self._next = self._began + (0.2 if self._terminal else 1.0)
         self._gap = 0.2 if self._terminal else 10.0

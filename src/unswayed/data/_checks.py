@@ -5,7 +5,6 @@ the language, where the user gave none.
 from __future__ import annotations
 
 import math
-import sys
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +25,7 @@ from unswayed.base.language import (
     language_tag,
 )
 from unswayed.base.options import ReadOptions
+from unswayed.base.progress import notices
 from unswayed.base.task import Task, task_named
 from unswayed.base.values import Example, Json
 from unswayed.data._reader import Problem
@@ -318,7 +318,7 @@ class LabelCounts:
             return
         described = self._described("")
         if len(self._seen) >= _WARNED_SHARE * self._rows:
-            print(f"unswayed: {self._path}: {described}", file=sys.stderr)
+            print(f"unswayed: {self._path}: {described}", file=notices())
 
     def _described(self, which: str) -> str:
         """How many values there are, as a question; raises where there are so many that they are ids."""

@@ -24,6 +24,7 @@ from unswayed.data._fields import KNOWN_FIELDS, Fields
 from unswayed.data._forms import Form, naming_of
 from unswayed.data._guess import guess_data_task, read_as
 from unswayed.data._reader import Problem, ReadBlock, Reader, readers
+from unswayed.data.table import COLUMNS, SOURCE, MeaningPair, read_meaning_pairs
 from unswayed.storage.suite import Manifest, Suite, plan_id, write_suite
 from unswayed.storage.suite_jsonl import import_suite
 
@@ -415,3 +416,21 @@ def import_versions(
     plan = plan_id("versions", source, options, list(versions), files)
     manifest = Manifest(task=kind.task, language=kind.language, plan=plan)
     return write_suite(to, manifest, lambda: clean, variants, overwrite)
+
+
+def meaning_pairs(data: object) -> list[MeaningPair]:
+    """Two candidates for each reference, from a file, a DataFrame or records with the columns of `MeaningPair`."""
+    if isinstance(data, (str, Path)):
+        return read_meaning_pairs(Path(data))
+    found, name = [], type(data).__name__
+    for n, row in enumerate(_records_of(data)):
+        cells = row if isinstance(row, Mapping) else {}
+        missing = [column for column in COLUMNS if not isinstance(cells.get(column), str) or not cells[column].strip()]
+        if missing:
+            what = f"there is no text in {', '.join(missing)}. Each row needs {', '.join(COLUMNS)}."
+            raise DataError(what, f"<{name}>", n)
+        source = cells.get(SOURCE)
+        found.append(MeaningPair(*(cells[column].strip() for column in COLUMNS), source))
+    if not found:
+        raise DataError(f"there are no rows. Each row needs {', '.join(COLUMNS)}.", f"<{name}>")
+    return found

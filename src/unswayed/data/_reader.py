@@ -7,7 +7,6 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
-import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple, cast
 from unswayed.base.errors import DataError, StoredFileError, UnknownName, option
 from unswayed.base.language import UNSURE, identifier_installed, identify
 from unswayed.base.options import ReadOptions
+from unswayed.base.progress import notices
 from unswayed.base.registry import Registry
 from unswayed.base.values import Example, Variant
 from unswayed.storage.untrusted_files import MOST_LINE, bounded_lines, open_regular
@@ -292,7 +292,7 @@ def _decoded_lines(path: Path, codec: str) -> Iterator[str]:
 def _report_codec(path: Path, changed: int, codec: str) -> str:
     """Names the encoding on standard error, once for a file."""
     how = f"If that is wrong, use {option('encoding')}."
-    print(f"unswayed: {path}: read as {_CODEC_NAMES[codec]}, not UTF-8. {how}", file=sys.stderr)
+    print(f"unswayed: {path}: read as {_CODEC_NAMES[codec]}, not UTF-8. {how}", file=notices())
     return codec
 
 

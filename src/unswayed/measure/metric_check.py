@@ -7,17 +7,18 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import isfinite
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
-from unswayed.base.errors import NothingEvaluated, UsageError
+from unswayed.base.errors import NothingEvaluated, UnknownName, UsageError
 from unswayed.base.ids import file_hash
-from unswayed.base.text import number, percent
+from unswayed.base.text import data_frame, figure, number, percent
 from unswayed.base.values import Estimate
 from unswayed.data import MeaningPair, SegmentScore, read_segment_scores
 from unswayed.measure.paired import Mixed, Ties, Wins, mixed_effects, win_rate
+from unswayed.measure.results import Cells, Tabular
 from unswayed.score import kendall, pearson
 from unswayed.stats import Array, Observations, Question, Resampling, Statistic, estimates, ratio, sign
 from unswayed.storage.answers import AnswerStore
@@ -29,9 +30,10 @@ Answer = Literal["robust", "not robust", "unclear"]
 class MetricCheck(msgspec.Struct, frozen=True, kw_only=True):
     """What one metric does with a dialect and a changed meaning.
 
-    `success` is how often the dialect scores above the changed meaning, `failure` how often it is the other way round.
-    `regression` has the difference of the mean scores, from the changed meaning. `identical` counts references that
-    are also a candidate, where every metric does well.
+    `scores` has, for each pair, the dialect's score and the changed meaning's. `success` is how often the dialect
+    scores above the changed meaning, `failure` how often it is the other way round. `regression` has the difference of
+    the mean scores, from the changed meaning. `identical` counts references that are also a candidate, where every
+    metric does well.
     """
 
     metric: str
@@ -43,6 +45,64 @@ class MetricCheck(msgspec.Struct, frozen=True, kw_only=True):
     means: dict[str, float | None]
     regression: Mixed
     identical: int = 0
+    scores: list[tuple[float, float]] = []
+
+
+class MetricChecks(Tabular):
+    """What a metric of yours does, and others on the same pairs: a sentence, a table, and the rows that fail.
+
+    Example: `unswayed.metrics.check(score, df).failing().head()`.
+    """
+
+    def __init__(self, pairs: Sequence[MeaningPair], found: Sequence[MetricCheck], level: float = 0.95) -> None:
+        self.pairs, self.found, self.level = pairs, list(found), level
+
+    @property
+    def answer(self) -> Answer:
+        """`robust`, `not robust` or `unclear`."""
+        return self.found[0].answer
+
+    def better_than(self, name: str) -> str:
+        """By how many points your metric is right more often than another one, pair by pair."""
+        mine = self.found[0]
+        other = next((one for one in self.found[1:] if one.metric == name), None)
+        if other is None:
+            raise UnknownName("metric to compare with", name, [one.metric for one in self.found[1:]])
+        right = [[float(same > changed) for same, changed in one.scores] for one in (mine, other)]
+        names, n = [str(i) for i in range(len(self.pairs))] * 2, len(self.pairs)
+        kinds = ["mine"] * n + ["other"] * n
+        effect = mixed_effects(names, kinds, [*right[0], *right[1]], reference="other", level=self.level)
+        gap = effect.coefficients["mine"]
+        value, low, high = (100 * min(max(end or 0.0, -1.0), 1.0) for end in (gap.value, gap.low, gap.high))
+        if low <= 0 <= high:
+            return f"Not shown to be better or worse than {name}: {value:+.1f} points [{low:.1f}, {high:.1f}]."
+        if value > 0:
+            return f"Better than {name} by {value:.1f} points [{low:.1f}, {high:.1f}]."
+        return f"Worse than {name} by {-value:.1f} points [{-high:.1f}, {-low:.1f}]."
+
+    def failing(self) -> Any:
+        """The pairs whose changed meaning scores at least as high as the dialect, the worst first, as a DataFrame."""
+        rows = [
+            (changed - same, *pair[:3], same, changed)
+            for pair, (same, changed) in zip(self.pairs, self.found[0].scores, strict=True)
+            if not same > changed
+        ]
+        rows.sort(key=lambda row: -row[0])
+        names = ("reference", "dialect", "changed", "dialect_score", "changed_score")
+        return data_frame("pandas", {name: [row[at] for row in rows] for at, name in enumerate(names, 1)})
+
+    def _rows(self) -> list[Cells]:
+        return [
+            {
+                "metric": one.metric, "answer": one.answer, "value": one.success.share.value,
+                "low": one.success.share.low, "high": one.success.share.high, "segments": one.segments,
+            }
+            for one in self.found
+        ]  # fmt: skip
+
+    def _shown(self) -> tuple[list[str], list[Cells]]:
+        better = [self.better_than(one.metric) for one in self.found[1:]]
+        return [self.found[0].sentence, *better], table_to_paste(self.found)
 
 
 def check_metric(
@@ -90,6 +150,7 @@ def check_metric(
         means={kind: float(np.mean(values)) if values else None for kind, values in finite.items()},
         regression=fitted,
         identical=sum(pair.reference in (pair.dialect, pair.changed) for pair in pairs),
+        scores=list(zip(found["dialect"], found["changed"], strict=True)),
     )
 
 
@@ -111,6 +172,17 @@ def metric_rows(found: Sequence[MetricCheck]) -> list[dict[str, object]]:
         shares = {"dialect above changed": one.success.share, "changed above dialect": one.failure.share}
         rows.append({"metric": one.metric, "answer": one.answer, **shares, "ties": one.success.ties})
         rows[-1] |= {"difference of means": difference, "segments": one.segments}
+    return rows
+
+
+def table_to_paste(found: Sequence[MetricCheck]) -> list[Cells]:
+    """A row for each metric with text alone. `≥` marks a share that is a lower bound, as ties count as losses."""
+    rows: list[Cells] = []
+    for one in found:
+        bound = "≥ " if one.success.ties else ""
+        shown = figure(one.success.share)
+        rows.append({"metric": one.metric, "answer": one.answer, "dialect above changed": f"{bound}{shown}"})
+        rows[-1] |= {"ties": f"{one.success.ties:,}", "segments": f"{one.segments:,}"}
     return rows
 
 

@@ -5,6 +5,7 @@ Their fields are also the shape of `--format json`."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -379,21 +380,47 @@ class Results(Tabular, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         return flips(self.run, *as_measured(self))
 
+    def plot(self, kind: str = "forest") -> Any:
+        """A chart for a notebook, which `save` writes as SVG.
+
+        - `forest`: clean, average and worst by operator, with intervals.
+        - `heat`: the drop by operator and slice.
+        - `worst`: the lowest score to expect of k tries, by k.
+        - `people`: the drop with people beside that with operators.
+        """
+        return import_module("unswayed.report.plots").plot(self, kind)  # by name: report/ is above this layer
+
     def flips(self) -> Any:
-        """Every changed answer as a pandas DataFrame: the texts and the answers before and after, and what changed."""
+        """Every changed answer as a pandas DataFrame: the texts and the answers before and after, and what changed.
+
+        If the data was a pandas DataFrame, the rows have its index, and its other columns stand behind.
+        """
         names = ("example", "operator", "draw", "before", "after", "change", "answer_before", "answer_after",
                  "right_before", "right_after", "gold")  # fmt: skip
         columns: dict[str, list[Any]] = {name: [] for name in names}
+        rows: list[int] = []
         for example, variant, clean, varied, *right, _ in self.iter_flips():
             changed = [name for name, text in variant.inputs.items() if example.inputs.get(name) != text]
             texts = ({name: inputs.get(name, "") for name in changed} for inputs in (example.inputs, variant.inputs))
             before, after = ("".join(own.values()) if len(changed) < 2 else spelled(own) for own in texts)
             answers = spelled(clean.value, example.inputs), spelled(varied.value, variant.inputs)
             gold = None if variant.gold is None else spelled(variant.gold, variant.inputs)
+            rows.append(example.row)
             row = (example.id, variant.source, variant.draw, before, after, variant.note, *answers, *right, gold)
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)
-        return data_frame("pandas", columns)
+        found, frame = data_frame("pandas", columns), self.__dict__.get("_frame")
+        if frame is not None:
+            found.index = frame.index[rows]
+            for at, name in enumerate(frame.columns):
+                if name not in columns:
+                    found[name] = frame.iloc[rows, at].to_numpy()
+        return found
+
+    def of_frame(self, frame: Any) -> Self:
+        """The same results, which know the pandas DataFrame whose rows are their examples."""
+        msgspec.structs.force_setattr(self, "_frame", frame)
+        return self
 
     def save(self, path: str | Path) -> Path:
         """Writes the results to a file, from which `Results.load` reads them."""

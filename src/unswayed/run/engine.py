@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ import msgspec
 from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import Interrupted, NothingEvaluated, StoredFileError, SystemBroken, UsageError, option
 from unswayed.base.options import options_in_plan
-from unswayed.base.progress import Progress
+from unswayed.base.progress import Progress, notices
 from unswayed.base.registry import VERSION
 from unswayed.base.secrets import without_known
 from unswayed.base.values import BatchOutputs, Output
@@ -89,7 +88,7 @@ def start_run(
         refuse_other(folder, suite)
     elif system.prices is not None or (system.reference and system.reference[0].startswith(("http://", "https://"))):
         kept = f"Set {option('o', 'to')} to a folder to keep them, so that nothing is paid twice."
-        print(f"unswayed: answers are in memory only. {kept}", file=sys.stderr)
+        print(f"unswayed: answers are in memory only. {kept}", file=notices())
     place: Place = folder or MemoryStores(AnswerStore.in_memory(), AnswerStore.in_memory())
     asked, spending = plan.run, spending or Spending()
     checked_budget(spending.budget, system.prices)
@@ -323,7 +322,7 @@ class _Engine:
             seconds=seconds,
         )
         if due and not self.spending.only_estimate:
-            print(f"unswayed: {self.estimate.sentence}", file=sys.stderr)
+            print(f"unswayed: {self.estimate.sentence}", file=notices())
 
     def look(self) -> bool:
         """May the run end? The examples that are complete then are those that are measured."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -18,6 +17,7 @@ from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import NothingEvaluated, UsageError, option
 from unswayed.base.ids import content_id
 from unswayed.base.options import OperatorSpec, options_in_plan
+from unswayed.base.progress import notices
 from unswayed.base.recorder import recorder_of
 from unswayed.base.secrets import masked_data
 from unswayed.base.task import task_named
@@ -119,7 +119,7 @@ def suite_of(
                     raise UsageError(
                         f"{told}, and {to.parent} holds a run on it. Choose another folder with {option('o', 'to')}."
                     )
-                print(f"unswayed: {told}: the variants are made again.", file=sys.stderr)
+                print(f"unswayed: {told}: the variants are made again.", file=notices())
                 overwrite = True
             refuse_existing(to, overwrite)
         if hard_for is None:
@@ -204,9 +204,9 @@ def _source(plan: Plan, data: object) -> Source:
     if data is None:
         raise UsageError("No data was given: name a file or folder, or `path` under [data] in the plan.")
     source = open_source(data, plan.data.reading(), plan.data.language)
-    print(source.read_as, file=sys.stderr)
+    print(source.read_as, file=notices())
     for note in source.kind.notes:
-        print(f"unswayed: {note}", file=sys.stderr)
+        print(f"unswayed: {note}", file=notices())
     return source
 
 

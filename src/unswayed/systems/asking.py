@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 import threading
 import time
 from collections import Counter, defaultdict
@@ -24,6 +23,7 @@ from unswayed.base.dependencies import Dependencies
 from unswayed.base.errors import StaleAnswers, SystemBroken, UnswayedError
 from unswayed.base.options import Asking
 from unswayed.base.own_code import debug_hint, error_place, error_summary, own_traceback
+from unswayed.base.progress import notices
 from unswayed.base.values import UNREADABLE, BatchOutputs, Failed, Inputs, Json, Output
 from unswayed.storage.answer_rows import masked_output
 from unswayed.storage.answers import AnswerStore
@@ -276,7 +276,7 @@ def ask(
         instead = f"To ask everything anew, give {store.file} another name."
         if warning := check_canaries(system.name, canaries, ask_again, sure, str(store.file), instead):
             store.warnings.append(warning)
-            print(f"unswayed: {warning}", file=sys.stderr)
+            print(f"unswayed: {warning}", file=notices())
     due = [k for k in by_key if k not in answered]
     fresh: dict[Key, Output] = {}
     failed_in_a_row = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -15,6 +14,7 @@ import msgspec
 from unswayed.base.errors import UnknownName, UsageError
 from unswayed.base.language import UNSURE, knows
 from unswayed.base.options import OperatorSpec
+from unswayed.base.progress import notices
 from unswayed.base.task import task_named
 from unswayed.base.values import Json
 from unswayed.vary import operators
@@ -171,7 +171,7 @@ def with_parts(specs: Sequence[OperatorSpec]) -> tuple[OperatorSpec, ...]:
 def tell(presets: Iterable[Preset], language: str, task: str) -> None:
     """Prints what presets mean on standard error, where progress is shown too."""
     for preset in presets:
-        print("\n".join(described(preset, language, task)), file=sys.stderr)
+        print("\n".join(described(preset, language, task)), file=notices())
 
 
 def described(preset: Preset, language: str, task: str) -> list[str]:
