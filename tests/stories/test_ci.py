@@ -298,3 +298,27 @@ def test_gitlab_has_a_job_and_its_notes_are_updated(project: Path, github: Githu
     assert github.comments[-1]["body"] == "<!-- unswayed: plan -->\ntwo"
     with pytest.raises(UsageError, match="https only"):
         write_comment("text", environment={**known, "CI_API_V4_URL": "http://gitlab.example"})
+
+
+def test_init_names_columns_and_says_what_the_first_run_can_show(project: Path) -> None:
+    """Columns of one's own, a limit from a first run with its power, and no run in a commit."""
+    rows = [json.loads(line) for line in (project / "mine.jsonl").read_text("utf-8").splitlines()]
+    own = "".join(json.dumps({"body": row["text"], "queue": row["label"], "note": "x"}) + "\n" for row in rows)
+    (project / "own.jsonl").write_text(own, "utf-8")
+    (project / "body.py").write_text(
+        "from clf import predict as old\n"
+        "def predict(batch):\n    return old([{'text': item['body']} for item in batch])\n"
+    )
+    (project / ".gitignore").write_text("*.pyc")
+    words = ("init", "own.jsonl", "--input", "body", "--gold", "queue", "--system", "body:predict", "--lang", "en")
+    unswayed(*words, cwd=project, check=True)
+    unswayed("run", "--plan", "unswayed.toml", "-o", "run/", "--junit", "j.xml", cwd=project)
+    unswayed(*words, "--run", "run/", "--overwrite", cwd=project, check=True)
+    plan = (project / "unswayed.toml").read_text("utf-8")
+    assert 'input = ["body"]\ngold = "queue"' in plan
+    assert re.search(r"the first run had [\d.e-]+ \[.*\]; so many examples show [\d.]+ in 4 of 5 builds", plan)
+    assert (project / ".gitignore").read_text("utf-8") == "*.pyc\n.unswayed/\nrun/\n"
+    assert "timeout-minutes: 10   # the first run took about 1" in (
+        project / ".github/workflows/unswayed.yml"
+    ).read_text("utf-8")
+    unswayed("run", "--plan", "unswayed.toml", "-o", "run/", cwd=project, check=True)

@@ -11,13 +11,16 @@ import click
 @click.option("--host", type=click.Choice(["github", "gitlab", "none"]), default="github", show_default=True,
               help="The code host to write a workflow for.")  # fmt: skip
 @click.option("--lang", default="", metavar="CODE", help="Language of the texts.  [default: found from the texts]")
+@click.option("--input", multiple=True, metavar="FIELD", help="Field with a text, if it is not found. Repeatable.")
+@click.option("--gold", default="", metavar="FIELD", help="Field with the right answer, if it is not found.")
 @click.option("-o", "folder", default=".", show_default=True, metavar="FOLDER", help="Folder of your project.")
 @click.option("--source", default="", metavar="ADDRESS",
               help="Git address from which CI installs unswayed.  [default: the project's]")  # fmt: skip
 @click.option("--run", metavar="RUN", help="A first run of the plan, whose results set the limit of its gate.")
 @click.option("--overwrite", is_flag=True, help="Replace files that are there.")
 def command(
-    data: str, system: str, host: str, lang: str, folder: str, source: str, run: str | None, overwrite: bool
+    data: str, system: str, host: str, lang: str, input: tuple[str, ...], gold: str, folder: str, source: str,
+    run: str | None, overwrite: bool,
 ) -> None:  # fmt: skip
     """Write unswayed.toml, a CI workflow and a test for DATA and SYSTEM.
 
@@ -25,13 +28,16 @@ def command(
       unswayed init mine.jsonl --system my_module:predict
       unswayed run --plan unswayed.toml -o run/
       unswayed init mine.jsonl --system my_module:predict --run run/ --overwrite
+      unswayed init tickets.csv --input body --gold queue --system my_module:predict
 
-    The workflow checks each pull request against the main branch and comments on it.
+    The workflow checks each pull request against the main branch and comments on it. With --run, the gate's limit is
+    the upper end of that run's interval, and a comment in the plan says what so many examples can show. The runs'
+    folders are added to .gitignore.
     """
     from unswayed.base.project import REPOSITORY, repository_registered
     from unswayed.report.ci import write_first_check
 
-    started = write_first_check(data, system, folder, host, overwrite, lang, source, run)
+    started = write_first_check(data, system, folder, host, overwrite, lang, source, run, input, gold)
     click.echo(f"{data}: task {started.task}, language {started.language}.", err=True)
     for file in started.files:
         click.echo(f"Wrote {file}", err=True)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import partial
+from time import monotonic
 from typing import Any
 
 import click
@@ -82,6 +83,7 @@ def command(
     from unswayed.report.junit import write_junit
     from unswayed.report.tables import gates_first, render, used_sentences
 
+    began = monotonic()
     with _results_apart():
         plan = _plan(suite, plan_file, given)
         verdict: Any = estimate_cost(plan, to) if estimate else carry_out(plan, to)
@@ -100,7 +102,7 @@ def command(
     print_messages(used_sentences(used, session))
     if lines := commands(run):
         click.echo(f"To make it again: {' && '.join(lines)}", err=True)
-    write = partial(write_junit, junit or "", verdict.results, verdict.gates)
+    write = partial(write_junit, junit or "", verdict.results, verdict.gates, monotonic() - began)
     return write_besides(verdict.exit_code, write) if junit else int(verdict.exit_code)
 
 

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import Any, NamedTuple
 
 from unswayed.api import carry_out
@@ -53,11 +54,12 @@ def check_pull_request(
     folder.mkdir(parents=True, exist_ok=True)
     for file in folder.glob("compare*"):  # of an earlier check, whose comparison would be taken for this one's
         file.unlink()
+    began = monotonic()
     verdict = carry_out(plan, folder / "run")
     run = verdict.results.run
     assert isinstance(run, Run)
     pages = [write_report(run, verdict.results, folder / "report.html", gates=verdict.gates, plan=plan)]
-    write_junit(folder / "run.xml", verdict.results, verdict.gates)
+    write_junit(folder / "run.xml", verdict.results, verdict.gates, monotonic() - began)
     alone = gates_first(render(verdict.results, "md"), verdict.gates)
     compared = _Compared([], [], pages, [verdict.exit_code])
     base = folder / BASELINE

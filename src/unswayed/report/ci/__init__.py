@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from itertools import islice
 from math import ceil, inf, isfinite
@@ -16,13 +16,16 @@ from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
 from unswayed.base.errors import UnswayedError, UsageError, option
+from unswayed.base.options import ReadOptions
 from unswayed.base.project import DISTRIBUTION, REPOSITORY
 from unswayed.base.registry import VERSION
 from unswayed.base.task import task_named
 from unswayed.base.text import subject
 from unswayed.data import open_source
 from unswayed.measure.measuring import measure_run
+from unswayed.measure.results import Results
 from unswayed.measure.sentences import DROP, FLIPS
+from unswayed.run.record import Run
 from unswayed.score import scorer_named
 from unswayed.storage.files import write_atomically
 
@@ -46,15 +49,16 @@ class Started(NamedTuple):
 
 def write_first_check(
     data: str | Path, system: str, folder: str | Path = ".", host: str = "github", overwrite: bool = False,
-    lang: str = "", address: str = "", run: str | Path | None = None,
+    lang: str = "", address: str = "", run: str | Path | None = None, input: Sequence[str] = (), gold: str = "",
 ) -> Started:  # fmt: skip
     """Writes a plan, a workflow and a test for data and a system of your own. Existing files are kept, and named.
 
     `address` is the git address that CI installs from; by default the project's. `run` is a first run of the plan,
     whose results set the limit of its gate; without one, the gate fails where a verdict would call it serious.
+    `input` and `gold` name the columns, where they are not found.
     """
     place, source = Path(folder), Path(data)
-    opened = open_source(source, language=lang or None)
+    opened = open_source(source, ReadOptions(input=tuple(input), gold=gold or None), lang or None)
     kind, some = opened.kind, islice(opened.examples, _LOOKED_AT)
     scored = "match" if kind.compared else next(iter(task_named(kind.task).scores), None)
     low, high = scorer_named(scored).bounds if scored is not None else (0.0, inf)
@@ -64,7 +68,7 @@ def write_first_check(
         span, measure, what, serious = 1.0, "flips", "the share of answers that may change on variants", FLIPS[1]
     else:
         what, measure, serious = f"how much {subject(scored or '')} may fall on variants", "drop", DROP[1] * span
-    limit = serious
+    limit, minutes, took = serious, 30, 0
     if run is not None:
         results = measure_run(run)
         if results.task != kind.task:
@@ -75,10 +79,22 @@ def write_first_check(
             raise UsageError(f"{run} can't set a limit: {why}")
         limit = max(ceil(100 * found.high / span) / 100, 0.01) * span  # what a run like this one stays below
         what += f"; the first run had {found.value:.3g} [{found.low:.3g}, {found.high:.3g}]"
+        what += _found_in(results, measure)
+        items = Run(run).items()
+        seconds = sum(one.seconds for _, clean, varied in items for one in (clean, *(output for _, output in varied)))
+        took = ceil(seconds / 60)
+        minutes = max(10, 3 * took)
+    named: dict[str, Any] = {"input": list(input), "gold": gold}
+    named = {name: value for name, value in named.items() if value}
+    key = "" if "://" not in system else _KEY[host]
     values = {
+        "key": key,
+        "minutes": str(minutes),
+        "took": f"the first run took about {took}" if took else "later builds use stored answers again",
         "gate": f"max_{measure} = {limit:g}   # {what}",
         "worse": f"{'flips' if by_flips else 'worst'} = {0.02 * span:g}",
-        "data": json.dumps(str(source), ensure_ascii=False),
+        "data": json.dumps(source.as_posix(), ensure_ascii=False)  # also on Windows, whose paths have backslashes
+        + "".join(f"\n{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in named.items()),
         "task": json.dumps(kind.task),
         "language": json.dumps(kind.language),
         "system": json.dumps(system, ensure_ascii=False),
@@ -96,8 +112,38 @@ def write_first_check(
         text = Template((_PLACE / template).read_text("utf-8")).substitute(values)
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(place / name, text.encode())
+    _ignore(place / ".gitignore")
     gate = values["gate"].partition(" #")[0].strip()
     return Started([place / name for name in wanted], kind.task, kind.language, gate)
+
+
+# How the key of a system behind a URL gets to the job; without one, nothing is needed.
+_KEY = {
+    "github": "\n    env:\n      OPENAI_API_KEY: $${{ secrets.OPENAI_API_KEY }}   # a secret of the repository".replace(
+        "$$", "$"
+    ),
+    "gitlab": "\n# Set the masked variable OPENAI_API_KEY as well.",
+    "none": "",
+}
+_IGNORED = (".unswayed/", "run/")
+
+
+def _ignore(file: Path) -> None:
+    """Keeps runs, which may hold what users wrote, out of commits."""
+    there = file.read_text("utf-8") if file.exists() else ""
+    if more := [line for line in _IGNORED if line not in there.splitlines()]:
+        start = there if not there or there.endswith("\n") else f"{there}\n"
+        write_atomically(file, "".join([start, *(f"{line}\n" for line in more)]).encode())
+
+
+def _found_in(results: Results, measure: str) -> str:
+    """What a build of this size finds in four of five cases; nothing if that can't be told."""
+    try:
+        detectable = results.power().detectable
+    except UnswayedError:
+        return ""
+    least = next((one.now for one in detectable if one.measure == measure and one.now is not None), None)
+    return "" if least is None else f"; so many examples show {least:.3g} in 4 of 5 builds"
 
 
 _LONGEST = 60_000  # characters of a comment; GitHub takes 65,536
