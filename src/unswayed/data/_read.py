@@ -430,7 +430,8 @@ def meaning_pairs(data: object) -> list[MeaningPair]:
             what = f"there is no text in {', '.join(missing)}. Each row needs {', '.join(COLUMNS)}."
             raise DataError(what, f"<{name}>", n)
         source = cells.get(SOURCE)
-        found.append(MeaningPair(*(cells[column].strip() for column in COLUMNS), source))
+        reference, dialect, changed = (cells[column].strip() for column in COLUMNS)
+        found.append(MeaningPair(reference, dialect, changed, source))
     if not found:
         raise DataError(f"there are no rows. Each row needs {', '.join(COLUMNS)}.", f"<{name}>")
     return found
