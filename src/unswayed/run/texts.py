@@ -90,11 +90,11 @@ def _varier(
     known = identify(texts).language if language is None else language_tag(language)
     if "+" in known or known == SEVERAL:
         raise UsageError(f"The texts are in {known}. Split them by language, or use make_suite.")
-    # Files may change between two calls, and operators of the user's own may hold what they like. A varier is for one
-    # thread.
+    # Files and servers may change between two calls, and operators of the user's own may hold what they like. A varier
+    # is for one thread.
     params = [value for spec in specs for value in spec.params.values() if isinstance(value, str)]
-    keeps = not any(map(os.path.exists, params)) and not any(":" in spec.name for spec in specs)
-    make = _kept_varier if keeps else _kept_varier.__wrapped__
+    others = any("://" in value or os.path.exists(value) for value in params) or any(":" in spec.name for spec in specs)
+    make = _kept_varier.__wrapped__ if others else _kept_varier
     key = msgspec.json.encode([[spec.name, spec.params] for spec in specs])
     return make(key, known, language is None, several, *how, get_ident())
 

@@ -88,7 +88,7 @@ class Case(SurfaceOperator):
         tried = {i: [self.tried[k] for k in orders[i].tolist()] for i in apart}
         each = ((i, self.change_one(texts[i], streams[i], tried[i], spans.get(i, ()))) for i in apart)
         others = {i: change for i, change in each if change}
-        stay = able.any(0)
+        stay = np.asarray(able.any(0))
         stay[list(apart)] = False
         places = np.flatnonzero((mine != codes) & stay[owners])
         names = [f"{self.tried[kind]} case" for kind in chosen.tolist()]
@@ -126,13 +126,17 @@ def _firsts(texts: Texts) -> NDArray[np.int64]:
 
 
 def _upper(texts: Texts) -> NDArray[Any]:
+    import numpy as np
+
     codes = texts.once(characters_of).codes
-    return codes - 32 * texts.once(_small).astype(codes.dtype)
+    return np.asarray(codes - 32 * texts.once(_small).astype(codes.dtype))
 
 
 def _lower(texts: Texts) -> NDArray[Any]:
+    import numpy as np
+
     codes = texts.once(characters_of).codes
-    return codes + 32 * texts.once(_large).astype(codes.dtype)
+    return np.asarray(codes + 32 * texts.once(_large).astype(codes.dtype))
 
 
 def _title(texts: Texts) -> NDArray[Any]:
@@ -170,7 +174,7 @@ def _begins(texts: Texts) -> NDArray[np.int64]:
     for k in np.flatnonzero(perhaps).tolist():
         text, at = texts.strings[owners[k]], int(own[k])
         early[k] = _BEGINS.search(text[at - _BEFORE : at]) is not None
-    return firsts[early]
+    return np.asarray(firsts[early])
 
 
 def _sentence(texts: Texts) -> NDArray[Any]:
