@@ -1,17 +1,17 @@
-"""`unswayed view`: a page to explore changed answers in."""
+"""`unswayed view`: a page in which every answer can be read."""
 
 from __future__ import annotations
 
 import click
 
 
-@click.command("view", short_help="Explore changed answers in one HTML page.")
+@click.command("view", short_help="Read every answer in one HTML page.")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @click.option("-o", "to", default="view.html", show_default=True, metavar="FILE", help="The HTML file to write.")
 @click.option("--serve", is_flag=True, help="Also serve the page on this machine until Ctrl-C.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8930, show_default=True, help="Port of --serve.")
 def command(runs: tuple[str, ...], to: str, serve: bool, port: int) -> None:
-    """Write one page that lists every changed answer of RUN, with filters and search.
+    """Write one page with every answer of RUN, the changed ones first, with filters and search.
 
     \b
       unswayed view run/
