@@ -128,13 +128,13 @@ def test_answers_that_can_not_come_back_are_told(tmp_path: Path, promptfoo: Any)
     assert outputs[1] == "two"
 
     both = promptfoo(tmp_path / "tests", "return { output: prompt };", ("file://toy.cjs", "echo"))
-    with pytest.raises(DataError, match="several providers"):
+    with pytest.raises(DataError, match="several systems answered here .*Choose one, as in logged:"):
         LoggedSystem(str(both))
     both.write_text('{"evalId": "x", "results": {"results": [{"provider": {"id": "a"}, "promptIdx": 0}]}}')
-    with pytest.raises(DataError, match="result 1 is no answer to a test"):
+    with pytest.raises(DataError, match="answers.json:1: this is not a logged answer"):
         LoggedSystem(str(both))
     both.write_text('{"evalId": 7')
-    with pytest.raises(DataError, match="result 0"):
+    with pytest.raises(DataError, match="this is not what promptfoo writes"):
         LoggedSystem(str(both))
 
 

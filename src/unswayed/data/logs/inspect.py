@@ -10,6 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
+from zipfile import ZipFile
 
 import msgspec
 
@@ -97,7 +98,8 @@ class InspectLog(LogReader):
                 kept = (sample for at, sample in enumerate(whole.samples or ()) if rows is None or at in rows)
                 yield from self._entries(whole.eval, kept, True, cluster)
         except (msgspec.MsgspecError, OSError, LookupError, TypeError, ValueError, struct.error, zlib.error) as error:
-            read = None if begun else _read_by_inspect(file)  # a form that is newer than this reader
+            whole_form = not begun and not isinstance(error, _TooLarge)
+            read = _read_by_inspect(file) if whole_form else None  # a form that is newer than this reader
             if read is None:
                 what = f"this is not a whole log of Inspect AI ({type(error).__name__}: {error})."
                 raise DataError(what, file) from error
@@ -167,11 +169,19 @@ class InspectLog(LogReader):
         return said or answer or "", asked
 
 
+class _TooLarge(ValueError):
+    """It would take more memory than a log may."""
+
+
 def _read_by_inspect(file: Path) -> _Header | None:
-    """A log as Inspect itself reads it; None if it is not installed, or can't read it either."""
+    """A log as Inspect itself reads it; None if it is not installed, can't read it either, or would take too much."""
     try:
         from inspect_ai.log import read_eval_log
 
+        if file.suffix == ".eval":
+            with ZipFile(file) as archive:
+                if sum(entry.file_size for entry in archive.infolist()) > MOST_LOG_BYTES:
+                    return None
         return decode(msgspec.json.encode(read_eval_log(str(file)).model_dump(mode="json")), _Header)
     except Exception:  # whatever a damaged log makes it raise
         return None
@@ -237,7 +247,7 @@ class _Archive:
         method, crc, packed, whole, offset = self._members[name]
         if whole > MOST_LOG_BYTES:
             most = f"of which {MOST_LOG_BYTES >> 20:,} are the most"
-            raise ValueError(f"{name} would take {whole >> 20:,} MB of memory, {most}")
+            raise _TooLarge(f"{name} would take {whole >> 20:,} MB of memory, {most}")
         self._file.seek(offset + 26)
         self._file.seek(sum(struct.unpack("<HH", self._file.read(4))), 1)
         content = self._file.read(packed)

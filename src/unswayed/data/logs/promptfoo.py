@@ -39,6 +39,10 @@ class PromptfooLog(LogReader):
 
     known_direction = True
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._prompts: dict[str, dict[Json, int]] = {}  # of each provider, in the order of the file
+
     def recognises(self, file: Path) -> bool:
         if re.match(rb'\{\s*"(evalId|results)"', beginning(file)):
             return True
@@ -80,7 +84,8 @@ class PromptfooLog(LogReader):
         id_ = sample_id(test.get("description"), given, checks)
         within = None if cluster is None else str(given.get(cluster, metadata.get(cluster)))
         name, prompt = str(provider.get("label") or provider.get("id") or ""), record.get("prompt") or {}
-        if record.get("promptIdx"):  # one provider with several prompts is several systems
-            name += f" prompt {record['promptIdx'] + 1}"
+        asked = self._prompts.setdefault(name, {})  # one provider with several prompts is several systems
+        if number := asked.setdefault(record.get("promptIdx"), len(asked)):
+            name += f" prompt {number + 1}"
         text = next(iter(inputs.values())) if len(inputs) == 1 else text_of(prompt.get("raw"))
         return Entry(id_, id_, scores, output, inputs, text, gold, system=name, cluster=within, asked=given)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from unswayed.base.errors import NothingEvaluated, UnknownName, UsageError, option
 from unswayed.base.options import options_in_plan
 from unswayed.base.values import Estimate
-from unswayed.data.logs import open_log
+from unswayed.data.logs import Log, open_log
 from unswayed.measure.comparison.contrasts import Contrast, GatheredContrasts, Place, Shared, ends_of
 from unswayed.measure.comparison.logs import compare_logs
 from unswayed.measure.comparison.outcome import (
@@ -65,6 +65,9 @@ def compare(
     made = plan_of(plan, scores=scores, primary=primary, fail_if_worse=fail_if_worse)
     logs = [open_log(one) if isinstance(one, (str, Path)) else None for one in (a, b, *more)]
     if any(logs):
+        for one in (one for one, log in zip((a, b, *more), logs, strict=True) if log is None):
+            if isinstance(one, (str, Path)) and not (Path(one) / "run.json").exists():
+                Log(one)  # which says what is wrong with it
         if not all(logs) or more:
             raise UsageError("A log is compared with one other log, and runs with runs. Give two logs.")
         return compare_logs(logs[0], logs[1], made.measure, made.compare)  # type: ignore[arg-type]
