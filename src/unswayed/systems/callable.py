@@ -31,7 +31,7 @@ from unswayed.base.values import CUT_OFF, REFUSED, Inputs, Json
 from unswayed.storage.suite import Suite
 from unswayed.systems.device import home
 from unswayed.systems.http import note_reasoning, spend
-from unswayed.systems.signature import Form, call_form, is_async, is_thread_safe
+from unswayed.systems.signature import Form, call_form, is_async, is_thread_safe, refers_to_model
 from unswayed.systems.system import Failed, System, plain_each, prices_of
 
 
@@ -74,9 +74,10 @@ class CallableSystem(System):
         self._form: Form = takes or form
         self._async = is_async(function)
         self.batch_size = batch_size or (1 if self._async and self._form not in ("batch", "texts") else 64)
-        self.grows = self.grows and batch_size is None
+        # A model may give other last digits in a batch of another size, so its batches are the same in every run.
+        self.grows = self.grows and batch_size is None and not self.deterministic and not refers_to_model(function)
         self.concurrency = _AT_ONCE if self._async else 1
-        self.threads_if_waiting = _AT_ONCE if not self._async and self.grows and is_thread_safe(function) else 1
+        self.threads_if_waiting = _AT_ONCE if not self._async and is_thread_safe(function) else 1
         self.prices = prices_of(price_in, price_out)
         self._used: Counter[str] = Counter()
         self._lock = Lock()

@@ -143,6 +143,26 @@ def is_thread_safe(function: Callable[..., Any]) -> bool:
     return True
 
 
+_MODEL_PACKAGES = frozenset(
+    ("numpy", "torch", "transformers", "sklearn", "onnxruntime", "keras", "tensorflow", "spacy")
+)
+
+
+def refers_to_model(function: Callable[..., Any]) -> bool:
+    """Does a function, or an object that can be called, refer to a model or an array by a name of its own?"""
+    function = getattr(function, "func", function)
+    if isinstance(function, types.FunctionType):
+        values = list(_values_of(function, list(_codes_in(function.__code__))))
+    else:
+        instance = getattr(function, "__self__", function)
+        values = [instance, *getattr(instance, "__dict__", {}).values()]
+    return any(
+        not isinstance(value, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType))
+        and (type(value).__module__.partition(".")[0] in _MODEL_PACKAGES or hasattr(type(value), "get_params"))
+        for value in values
+    )
+
+
 def _codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
     yield code
     for const in code.co_consts:
