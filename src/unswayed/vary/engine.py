@@ -457,7 +457,7 @@ class Varier:
             changes = self._spare(operator, draws, texts, fields, changes)
             self.left_out.update(operator.left_out)
             operator.left_out.clear()
-            if block.one_each:
+            if block.one_each and len(texts) > 1:  # columns of one variant take longer than the variant
                 columns = changes if isinstance(changes, ManyEdits) else SingleEdits.of(changes)
                 return self._column(operator, draw, texts, columns)
             if operator.slips and (touched := _touched_facts(texts, changes)):
