@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks._measure import Row
-from benchmarks._simulated import Cell, share, worst_cell
+from benchmarks._simulated import Trials, cell, share, worst_cell
 from unswayed.lab.realism.judge import RealismJudge
 from unswayed.measure.spread import PromptNotes, measure_spread
-from unswayed.stats import prediction_powered
+from unswayed.stats import prediction_powered, t_quantile
 from unswayed.stats.agreement import krippendorff_alpha
 from unswayed.stats.multiple_comparisons import compare_groups
 
@@ -23,9 +23,9 @@ JUDGES = {"good": (0.98, 0.9), "kind": (0.99, 0.6), "even": (0.85, 0.85), "guess
 
 def corrected(times: int) -> Iterator[Row]:
     """Prediction-powered means: judges that err in several ways, few and more labels, clusters or none."""
-    rng, cells, alone, widths = np.random.default_rng(36), [], [], []
+    rng, cells, alone = np.random.default_rng(36), [], []
     for (name, (sees, rejects)), labels, rate, size in product(JUDGES.items(), (30, 100), (0.5, 0.8, 0.95), (1, 5)):
-        inside = judge = 0
+        seen, judge = Trials("of people's labels alone"), Trials("of people's labels alone")
         for _ in range(times):
             units = 1000 // size
             own = rng.beta(rate * 2, (1 - rate) * 2, units) if size > 1 else np.full(units, rate)
@@ -40,19 +40,20 @@ def corrected(times: int) -> Iterator[Row]:
                 verdicts[rest], verdicts[some], people[some],
                 clusters=names and [names[i] for i in rest], clusters_of_labelled=names and [names[i] for i in some],
             )  # fmt: skip
-            low, high = found.corrected.low or 0.0, found.corrected.high or 0.0
-            inside += low <= rate <= high
-            judge += (found.judge.low or 0.0) <= rate <= (found.judge.high or 0.0)
-            widths.append((high - low) / ((found.people.high or 0.0) - (found.people.low or 0.0)))
+            of_people = (found.people.high or 0.0) - (found.people.low or 0.0)
+            seen.add((found.corrected.low, found.corrected.high), rate, of_people)
+            judge.add((found.judge.low, found.judge.high), rate, of_people)
         where = f"{name} judge, {labels} labels of 1,000, rate {rate}" + (f", clusters of {size}" if size > 1 else "")
-        cells.append(Cell(inside / times, where))
-        alone.append(Cell(judge / times, where))
+        cells.append(cell(where, seen))
+        alone.append(cell(where, judge))
     row = worst_cell("judge corrected", "95% intervals of a judge's score corrected by people that cover", cells, times)
     yield row
-    lowest = min(alone)
-    yield share("judge alone", "the same of the judge alone", lowest.share, times, note=f"at worst: {lowest.where}")
-    ratio = float(np.mean(widths))
-    yield share("judge corrected: width", "mean width, of that of people's labels alone", ratio, times * len(cells))
+    lowest = min(alone, key=lambda one: one.share)
+    note = f"at worst: {lowest.where}"
+    yield share("judge alone", "the same of the judge alone", lowest.share, times, note=note, seen=lowest.seen)
+    ratio = float(np.mean([one.seen.ratio for one in cells if one.seen.ratio is not None]))
+    what = "mean width, of that of people's labels alone"
+    yield share("judge corrected: width", what, ratio, times * len(cells), seen=min(cells, key=lambda c: c.share).seen)
 
 
 def alpha(times: int) -> Iterator[Row]:
@@ -70,11 +71,16 @@ def alpha(times: int) -> Iterator[Row]:
         # two people agree where neither errs, or by chance; alpha is the share of pairs in which neither does
         true = (1 - world[2]) ** 2
         for n in (10, 20, 50, 200):
+            # of as many items, Student's interval of alpha in samples drawn anew
             found = [krippendorff_alpha(ratings(n, *world)) for _ in range(times)]
-            known = [one for one in found if one.low is not None and one.high is not None]
-            inside = sum(one.low <= true <= one.high for one in known)  # type: ignore[operator]
+            values = np.array([one.value for one in found if one.value is not None])
+            seen = Trials("2 t standard deviations of alpha itself")
+            for one in found:
+                if one.low is not None and one.high is not None:
+                    wide = 2 * t_quantile(0.975, n - 1) * float(values.std(ddof=1)) if len(values) > 1 else 0.0
+                    seen.add((one.low, one.high), true, wide, one.low > 0)
             where = f"{n} items, {world[0]} people, other answers {world[1]}, errors {world[2]}"
-            cells.append(Cell(inside / max(len(known), 1), where))
+            cells.append(cell(where, seen))
     yield worst_cell("alpha", "95% intervals of Krippendorff's alpha that cover", cells, times)
 
 
@@ -83,7 +89,8 @@ def prompts(times: int) -> Iterator[Row]:
     rng, cells, false = np.random.default_rng(38), [], 0
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     for count, examples, spread in ((20, 100, 0.0), (20, 100, 0.5), (50, 200, 0.3)):
-        inside = dict.fromkeys(("5%", "50%", "95%", "range", "own"), 0)
+        names = ("5%", "50%", "95%", "range", "own")
+        inside = {name: Trials("the binomial error's, 4 √(p (1 - p) / n)") for name in names}
         for seed in range(times):
             level, hard = 1 + rng.normal(0, spread, count + 1), rng.normal(0, 1.5, examples)
             right = rng.random((count + 1, examples)) < 1 / (1 + np.exp(-level[:, None] - hard))
@@ -100,9 +107,10 @@ def prompts(times: int) -> Iterator[Row]:
             truths = {"5%": low, "50%": middle, "95%": high, "range": high - low, "own": true[-1]}
             for name, value in truths.items():
                 one = {**found.quantiles, "range": found.range, "own": found.own}[name]
-                inside[name] += (one.low or 0.0) <= value + 1e-9 and value <= (one.high or 0.0) + 1e-9
+                wide = 4 * (max(value * (1 - value), 0.01) / examples) ** 0.5
+                inside[name].add((one.low, one.high), value, wide, found.p <= 0.05)
             false += spread == 0 and found.p <= 0.05
-        cells += [Cell(n / times, f"{name}, {count} prompts × {examples}, sd {spread}") for name, n in inside.items()]
+        cells += [cell(f"{name}, {count} prompts × {examples}, sd {spread}", seen) for name, seen in inside.items()]
     yield worst_cell("prompts", "95% intervals of the spread over prompts that cover, all asked", cells, times)
     yield share("prompts: range", "equally good prompts: the range is said to be no chance", false / times, times,
                 most=0.05)  # fmt: skip
@@ -128,12 +136,13 @@ def told_apart(times: int) -> Iterator[Row]:
     def typed(text: str, rng: random.Random) -> str:
         return " ".join(word[:-1] if rng.random() < 0.1 and len(word) > 3 else word for word in text.split())
 
-    inside = 0
+    seen = Trials("Hanley and McNeil's")
     for seed in range(times):
         rng = random.Random(seed)
         clean = [" ".join(rng.choices(vocabulary, k=9)) + f" {i}" for i in range(120)]
         judge = RealismJudge(clean, [[typed(text, rng) for text in clean] for _ in range(2)], seed, "en")
         found = judge.against_people([[typed(text, rng) for text in clean]])
-        inside += (found.low or 0.0) <= 0.5 <= (found.high or 1.0)
-    yield share("AUC", "95% intervals of realism's AUC that cover 0.5 where nothing differs", inside / times, times,
-                least=0.93)  # fmt: skip
+        hanley = 2 * 1.96 * ((0.25 + 2 * 119 * (1 / 3 - 0.25)) / 120**2) ** 0.5  # of 120 texts each, at 0.5
+        seen.add((found.low, found.high), 0.5, hanley, not (found.low or 0.0) <= 0.5 <= (found.high or 1.0))
+    what = "95% intervals of realism's AUC that cover 0.5 where nothing differs"
+    yield share("AUC", what, seen.coverage, times, least=0.93, seen=seen)

@@ -10,7 +10,7 @@ import numpy as np
 
 import unswayed
 from benchmarks._measure import Row
-from benchmarks._simulated import Cell, MadeRun, share, worst_cell
+from benchmarks._simulated import MadeRun, Trials, cell, paired_t, share, worst_cell
 from unswayed.base.values import Example, Variant
 from unswayed.measure.paired import complete_effects
 from unswayed.measure.people import Cells, components
@@ -45,7 +45,7 @@ def people(times: int) -> Iterator[Row]:
         for n in (100, 1000):
             for spread in SPREADS:
                 truth = float(weights @ (1 / (1 + np.exp(-1 - np.hypot(1.5, spread) * nodes))) / weights.sum())
-                these = like = 0
+                these, like = (Trials("Student's over examples") for _ in range(2))
                 for _ in range(times):
                     odds = rng.normal(1, 1.5, (n, 1)) + rng.normal(0, spread, (1, who))
                     y = (rng.random((n, who)) < 1 / (1 + np.exp(-odds))).astype(float)
@@ -53,20 +53,21 @@ def people(times: int) -> Iterator[Row]:
                     found = components(Cells(i.ravel(), j.ravel(), np.zeros(y.size, dtype=np.int64), y.ravel()))
                     assert found is not None
                     low, high = mean_interval(y.mean(axis=1))
-                    these += (low or 0) <= truth <= (high or 1)
-                    wide = found.interval(0.95, (0.0, 1.0), True)
-                    like += min(low or 0, wide[0]) <= truth <= max(high or 1, wide[1])
+                    theirs, wide = paired_t(y.mean(axis=1)), found.interval(0.95, (0.0, 1.0), True)
+                    these.add((low, high), truth, theirs)
+                    like.add((min(low or 0, wide[0]), max(high or 1, wide[1])), truth, theirs)
                 what = f"{who} people × {n} examples, spread {spread}"
-                for_others.append(Cell(like / times, what))
-                for_these.append(Cell(these / times, what))
+                for_others.append(cell(what, like))
+                for_these.append(cell(what, these))
     yield worst_cell("people", "intervals for people like these that cover", for_others, times)
-    lowest = min(for_these)
-    yield share("these people", "the same for these people", lowest.share, times, note=f"at worst: {lowest.where}")
+    lowest = min(for_these, key=lambda one: one.share)
+    note = f"at worst: {lowest.where}"
+    yield share("these people", "the same for these people", lowest.share, times, note=note, seen=lowest.seen)
 
 
 def random_answerer(times: int) -> Iterator[Row]:
     """How often flips beyond chance cover zero, from the run to the number: a tenth of the answers are sampled."""
-    covered = {"flips": 0, "consistency": 0, "drop": 0}
+    covered = {name: Trials("") for name in ("flips", "consistency", "drop")}
     with TemporaryDirectory() as folder:
         suite = _suite(f"{folder}/suite")
         for seed in range(times):
@@ -81,10 +82,11 @@ def random_answerer(times: int) -> Iterator[Row]:
                 run, {"measure": {"scores": ["accuracy"], "stored": False, "sanity": False}}
             ).repeats
             for name in covered:
-                covered[name] += getattr(found, name).low <= 0 <= getattr(found, name).high
-    for name, count in covered.items():
+                one = getattr(found, name)
+                covered[name].add((one.low, one.high), 0.0, found=not one.low <= 0 <= one.high)
+    for name, seen in covered.items():
         what = f"repeats, a system that samples 10% of its answers: {name} beyond chance covers zero"
-        yield share(f"repeats: {name}", what, count / times, times, least=0.93)
+        yield share(f"repeats: {name}", what, seen.coverage, times, least=0.93, seen=seen)
 
 
 def power(times: int) -> Iterator[Row]:

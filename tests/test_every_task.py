@@ -181,6 +181,8 @@ def test_comparisons(made, name, tmp_path) -> None:
     folder = made(name)
     compared = package.compare(folder / "one", folder / "two")
     assert compared.to_pandas().shape == compared.to_polars().shape
+    assert package.compare(folder / "one", folder / "one").outcome().startswith("Identical")
+    assert not compared.identical
     assert repr(compared)
     assert "<table" in compared._repr_html_()
     lost = compared.flips()

@@ -48,7 +48,7 @@ class Severity(NamedTuple):
 def severity(results: Results) -> Severity | None:
     """The grade of a run, or None if the set-up is broken or nothing could be compared.
 
-    Another grade is not excluded if it begins within one standard error of an estimate.
+    Another grade is not excluded if it begins within half a standard error of an estimate.
     """
     repeats, wavering = results.repeats, results.wavering
     flips, drop, own = results.flip_rate, results.drop, False
@@ -61,11 +61,11 @@ def severity(results: Results) -> Severity | None:
     known = [(estimate, limits) for estimate, limits in held if estimate.value is not None]
     if results.sanity or not known:
         return None
-    one = NormalDist().inv_cdf((1 + results.level) / 2)  # standard errors that an interval is wide, on each side
+    halves = 2 * NormalDist().inv_cdf((1 + results.level) / 2)  # half standard errors to each end of an interval
     lowest, middle, highest, more = 0, 0, 0, 0.0
     for e, limits in known:
         value = e.value or 0.0
-        ends = [value if end is None else value + (end - value) / one for end in (e.low, e.high)]
+        ends = [value if end is None else value + (end - value) / halves for end in (e.low, e.high)]
         # where outputs are missing, also the bounds of what is known
         ends = [min([ends[0], *(e.bounds or ())]), max([ends[1], *(e.bounds or ())])]
         at = [sum(figure >= limit for limit in limits) for figure in (ends[0], value, ends[1])]

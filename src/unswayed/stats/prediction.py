@@ -22,7 +22,7 @@ from unswayed.stats.means import mean_interval, numbers_of
 from unswayed.stats.resample import Array, Ints
 from unswayed.stats.significance import t_p_value
 
-VERSION = 1  # of this definition; part of every signature
+VERSION = 2  # of this definition; part of every signature
 MIN_LABELS = 10  # fewer show next to nothing of how a judge errs
 _WORTH = 0.8  # doubling the labels is worth it while the interval's width falls to this part of it
 _SAVES = 1.05  # times as many labels as were asked for, from which on a judge is of use
@@ -163,7 +163,7 @@ def prediction_powered(
             wide = NormalDist().inv_cdf((1 + level) / 2) * float(np.sqrt(own @ own))
             ends: tuple[float | None, float | None] = mean - wide, mean + wide
         else:
-            kind: Literal["contrast", "share"] = "contrast" if errors else "share"
+            kind: Literal["difference", "share"] = "difference" if errors else "share"
             ends = mean_interval(numbers_of(values, weight, of), span, level, kind)
         low, high = (mean if end is None else end for end in ends)
         return MeanPart(mean, low, high, dict(zip(units.tolist(), own.tolist(), strict=True)))

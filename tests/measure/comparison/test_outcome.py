@@ -149,3 +149,32 @@ def test_margins_take_texts_and_mappings():
     assert margins(["a:b:worst:0.1"]) == margins({"a:b:worst": 0.1})
     assert margins("worst:0.1")[0].set == "all"
     assert margins(None) == []
+
+
+@pytest.mark.parametrize("score", ["accuracy", "macro_f1"])
+@pytest.mark.parametrize("cluster", [None, "pair"])
+def test_the_first_word_never_contradicts_the_primary_test(random_run, fake_run, score, cluster):
+    """Runs that differ a little, by examples and in clusters of two, by a mean and by a score of the whole set."""
+    rng, said = np.random.default_rng(6), set()
+    for _ in range(12):
+        right = rng.random((60, 4)) < rng.choice([0.8, 0.9])
+        other = np.where(rng.random((60, 4)) < 0.7, right, rng.random((60, 4)) < rng.choice([0.4, 0.8, 1.0]))
+
+        def made(table):
+            rows = [
+                ("xy"[i % 2], "xy"[i % 2] if row[0] else "z",
+                 [("k/a", d, "same", "xy"[i % 2] if ok else "z") for d, ok in enumerate(row[1:])],
+                 {"pair": str(i // 2)})
+                for i, row in enumerate(table.tolist())
+            ]  # fmt: skip
+            return fake_run(rows)
+
+        found = compare(made(right), made(other), scores=score, plan={"measure": {"cluster": cluster, "sanity": False}})
+        (primary,) = (d for d in found.differences if d.primary)
+        word = found.outcome().partition(":")[0].partition(",")[0].rstrip(".")
+        said.add(word)
+        if word in ("Better", "Worse"):
+            assert primary.shown
+            assert (primary.difference > 0) == (word == "Better")
+        assert primary.shown == (primary.p_corrected < 0.05) == (not primary.low <= 0 <= primary.high)
+    assert len(said) > 1
