@@ -80,6 +80,29 @@ def test_every_section_of_the_coverage_table_can_be_simulated(section: Section) 
     assert row.unit in ("%", "points")
 
 
+def test_intervals_cover_at_the_width_that_the_benchmark_says() -> None:
+    """A few simulations of what decides: clusters, drops without one, grades and wildcard gates."""
+    _holds("clusters", 20)
+    _holds("grades", 60)
+    _holds("wildcards", 25)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [section.rows.__name__ for section in SECTIONS[:8]])
+def test_intervals_and_tests_hold_in_many_simulations(name: str) -> None:
+    _holds(name, 2000 if name == "drops" else 400)
+
+
+def _holds(name: str, times: int) -> None:
+    (section,) = (one for one in SECTIONS if one.rows.__name__ == name)
+    for row in section.rows(times):
+        assert "coverage" in row.note
+        assert "power" in row.note
+        assert f"{times:,} simulations" in row.note
+        # a size may be 8% where a few more errors of clean answers would have decided
+        assert row.met or (not row.more and (row.ours or 0.0) <= 8 + row.by_chance), (row.what, row.ours, row.note)
+
+
 def test_ways_take_turns_and_the_median_is_given() -> None:
     order: list[str] = []
     times = iter([3.0, 9.0, 1.0, 7.0, 2.0, 8.0])

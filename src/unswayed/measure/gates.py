@@ -161,9 +161,6 @@ def _variance(results: Results, name: str, found: Sequence[Estimate | None], sli
     return sum(squares) / len(squares) if squares else 0.0
 
 
-_HEALTHY = 0.9  # of the level that each set may take: errors differ in size, which the test does not know
-
-
 def _beyond(
     found: Sequence[Estimate | None], limit: float, sign: int, level: float, variance: float, top: float
 ) -> list[bool]:
@@ -189,11 +186,12 @@ def _beyond(
     # how many there are in all sets, those of one set are binomial.
     unit = min(top, variance / max(abs(middle + (top if sign > 0 else 0.0)), 1e-12))
     errors = n * (variance / unit**2 + (value - middle) / unit)
-    total, alpha = float(errors.sum()), _HEALTHY * (1 - level) / len(known)
+    total, alpha = float(errors.sum()), (1 - level) / len(known)
     for place, i in enumerate(known):
         x, share = float(errors[place]), float(n[place] / n.sum())
-        above = x > 0 and incomplete_beta(x, max(total - x, 0.0) + 1, share) <= alpha
-        sure[i] = above or min(middle, float(shrunk[place])) > -sign * limit
+        rest = max(total - x, 0.0) + 1
+        p = sum(incomplete_beta(x + more, rest, share) for more in (0, 1)) / 2 if x > 0 else 1.0  # mid-p
+        sure[i] = p <= alpha or min(middle, float(shrunk[place])) > -sign * limit
     return sure
 
 

@@ -212,8 +212,8 @@ class MeasurePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         doc("`worst` is the lowest score to expect of K variants.", metavar="K", shown="3, or as many as there are"),
     ] = None
     weigh: Annotated[Weigh, doc("What weighs the same in every measure.")] = "examples"
-    bootstrap: Annotated[Count, doc("Bootstrap samples, where numbers are compared with each other.")] = 10_000
-    seed: Annotated[int, doc("Seed of the bootstrap.", shown="0")] = 0
+    bootstrap: Annotated[Count, doc("Random draws behind p-values that are corrected together (max-t).")] = 10_000
+    seed: Annotated[int, doc("Seed of these draws.", shown="0")] = 0
     missing: Annotated[
         Missing, doc("Failed outputs: leave out, with bounds; count as wrong; or gate on the bounds.")
     ] = "leave"

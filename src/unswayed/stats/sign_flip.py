@@ -113,8 +113,8 @@ def unseen_failures_p(numbers: Numbers, unit: float) -> float:
         return 1.0
     least = float(numbers.weight.min())
     n, unit = float(counts @ numbers.weight) / least, unit * least
-    larger = np.maximum(totals if sides[0] >= sides[1] else -totals, 0.0)
-    expected, seen = (many + _ONE_MORE * float(counts @ larger**2) / many) / unit, few / unit
+    differ = float(counts @ ((totals if sides[0] >= sides[1] else -totals) > 0))
+    expected, seen = (many + _ONE_MORE * many / differ) / unit, few / unit
     if expected > min(_SURE, n / 2):
         return 0.0
     k = np.arange(int(seen) + 2)
