@@ -130,7 +130,7 @@ def test_pass_k_is_a_hand_count() -> None:
     }
 
     def play(user: Any, script: Any) -> dict[str, Any]:
-        noisy = type(user).__name__ == "Script" and user.respond() not in script["user"]
+        noisy = type(user).__name__ == "ScriptedUser" and user.respond() not in script["user"]
         return {"messages": [], "reached": next(count[script["id"], int(noisy)])}
 
     found = unswayed.compare_dialogues(play, SCRIPTS, operators=OPERATOR, trials=4, seed=1)

@@ -259,7 +259,7 @@ def compare_dialogues(
     given = list(scripts)
     if not given or trials < 1 or draws < 1:
         raise UsageError("compare_dialogues needs at least one script, one trial and one draw.")
-    make = user or Script
+    make = user or ScriptedUser
     texts = [text for script in given for text in script.get("user") or () if isinstance(text, str)]
     if language is None and texts:
         language = identify(texts).language
@@ -350,7 +350,7 @@ def _spelled(call: Any) -> str:
     return f"{call.name}({canonical(standard(call.arguments)).decode()})"
 
 
-class Script:
+class ScriptedUser:
     """A user who says the texts of a script one after the other, and then `###STOP###`."""
 
     def __init__(self, script: Mapping[str, Any]) -> None:

@@ -75,7 +75,7 @@ class JudgeVariation(msgspec.Struct, frozen=True):
         return said + [f"{name} was not tried: {why}." for name, why in self.skipped.items()]
 
 
-class _Asked(msgspec.Struct):
+class _PlainPair(msgspec.Struct):
     reference: str
     answer: str
     question: str = ""
@@ -96,7 +96,7 @@ def judge_variation(
     try:
         given = read_pairs(pairs)
     except DataError:
-        rows = list(read_json_lines(Path(pairs), _Asked))
+        rows = list(read_json_lines(Path(pairs), _PlainPair))
         given = [ComparedPair(row.reference, row.answer, row.question, "", {}) for _, row in rows]
         if not given:
             raise

@@ -11,7 +11,7 @@ import pytest
 from samples.logs import deflated, inspect_log
 
 from unswayed.base.errors import DataError
-from unswayed.data.logs import Entry, Log, LoggedSystem
+from unswayed.data.logs import Log, LogEntry, LoggedSystem
 from unswayed.data.logs.inspect import _Archive
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -23,7 +23,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return inspect_log(tmp_path_factory.mktemp("logs"), wrong=(2, -3), epochs=2, n=6, cluster="topic")
 
 
-def entries(path: Path, texts: bool = True) -> list[Entry]:
+def entries(path: Path, texts: bool = True) -> list[LogEntry]:
     return [entry for _, _, entry in Log(path).entries(texts)]
 
 

@@ -18,11 +18,11 @@ from samples.logs import (
 )
 
 from unswayed.base.errors import DataError
-from unswayed.data.logs import Entry, Log, LoggedSystem, open_log
+from unswayed.data.logs import Log, LogEntry, LoggedSystem, open_log
 from unswayed.systems.system import Failed
 
 
-def entries(path: Path | str) -> list[Entry]:
+def entries(path: Path | str) -> list[LogEntry]:
     return [entry for _, _, entry in Log(path).entries()]
 
 

@@ -25,7 +25,7 @@ from unswayed.storage.suite import Suite
 from unswayed.storage.untrusted_files import bounded_lines, open_regular, read_bounded
 from unswayed.systems.system import Failed, System
 
-__all__ = ["Entry", "Log", "LogReader", "LoggedId", "LoggedSystem", "log_readers", "open_log"]
+__all__ = ["Log", "LogEntry", "LogReader", "LoggedId", "LoggedSystem", "log_readers", "open_log"]
 MOST_LOG_BYTES = 2 << 30  # unpacked
 _HEAD = 1 << 20  # bytes of a file by which its reader is chosen
 
@@ -41,7 +41,7 @@ class LoggedId(NamedTuple):
     draw: int = 0
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """What a log says of one sample in one of its repeats.
 
     `id` pairs samples of two logs, and `content` is equal exactly if their inputs are. `scores` has a number for each
@@ -82,7 +82,7 @@ class LogReader:
     def recognises(self, file: Path) -> bool:
         return False
 
-    def entry(self, record: Any, cluster: str | None = None) -> Entry | None:
+    def entry(self, record: Any, cluster: str | None = None) -> LogEntry | None:
         """What an object in a file of JSON lines, or in a JSON list, says; None where it is no answer.
 
         `cluster` is the field of the data by which samples belong together.
@@ -108,7 +108,7 @@ class LogReader:
 
     def entries(
         self, file: Path, texts: bool = True, rows: Collection[int] | None = None, cluster: str | None = None
-    ) -> Iterator[Entry]:
+    ) -> Iterator[LogEntry]:
         """All that a file says, or what the entries with these numbers say, which are counted from 0.
 
         Extend where it is not of JSON lines. Without `texts`, outputs and inputs may be left out.
@@ -233,7 +233,7 @@ class Log:
 
     def entries(
         self, texts: bool = True, rows: Mapping[Path, Collection[int]] | None = None, cluster: str | None = None
-    ) -> Iterator[tuple[Path, int, Entry]]:
+    ) -> Iterator[tuple[Path, int, LogEntry]]:
         """Everything that its files say: the file, the number of the entry in it, and the entry."""
         for reader, file in self.files:
             if rows is not None and file not in rows:

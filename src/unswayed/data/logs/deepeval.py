@@ -12,7 +12,7 @@ from unswayed.base.errors import DataError
 from unswayed.base.values import Json
 from unswayed.data.logs import (
     MOST_LOG_BYTES,
-    Entry,
+    LogEntry,
     LogReader,
     beginning,
     decode_constants,
@@ -45,7 +45,7 @@ class DeepEvalLog(LogReader):
         except (msgspec.MsgspecError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise DataError(f"this is not what DeepEval writes ({type(error).__name__}: {error}).", file) from error
 
-    def entry(self, record: Any, cluster: str | None = None) -> Entry:
+    def entry(self, record: Any, cluster: str | None = None) -> LogEntry:
         metrics = [metric for metric in record.get("metricsData") or () if metric.get("score") is not None]
         scores = {"pass": score_of(record.get("success"))} if metrics else {}
         scores |= {str(metric["name"]): score_of(metric["score"]) for metric in metrics}
@@ -59,6 +59,6 @@ class DeepEvalLog(LogReader):
             output = Failed("DeepEval has no answer", final=True)
         within = None if cluster is None else str((record.get("additionalMetadata") or record).get(cluster))
         id_, text = sample_id(asked, gold, record.get("context")), text_of(asked)
-        return Entry(
+        return LogEntry(
             id_, id_, scores, output, {"input": text}, text, gold, cluster=within, asked=record.get("turns") or asked
         )

@@ -17,7 +17,7 @@ import msgspec
 from unswayed.base.errors import DataError
 from unswayed.base.ids import decode
 from unswayed.base.values import Json
-from unswayed.data.logs import MOST_LOG_BYTES, Entry, LogReader, beginning, decode_constants, fields_of, text_of
+from unswayed.data.logs import MOST_LOG_BYTES, LogEntry, LogReader, beginning, decode_constants, fields_of, text_of
 from unswayed.storage.untrusted_files import open_regular, read_bounded
 from unswayed.systems.system import Failed
 
@@ -49,12 +49,12 @@ class _Message(msgspec.Struct, frozen=True):
     content: Json = ""
 
 
-class _Choice(msgspec.Struct, frozen=True):
+class _OutputChoice(msgspec.Struct, frozen=True):
     message: _Message = _Message()
 
 
 class _Output(msgspec.Struct, frozen=True):
-    choices: list[_Choice] = []
+    choices: list[_OutputChoice] = []
     completion: Json = None
     error: str | None = None
 
@@ -84,7 +84,7 @@ class InspectLog(LogReader):
 
     def entries(
         self, file: Path, texts: bool = True, rows: Collection[int] | None = None, cluster: str | None = None
-    ) -> Iterator[Entry]:
+    ) -> Iterator[LogEntry]:
         begun = False
         try:
             if file.suffix == ".eval":
@@ -108,7 +108,7 @@ class InspectLog(LogReader):
 
     def _entries(
         self, header: dict[str, Any], samples: Iterator[_Summary], texts: bool, cluster: str | None
-    ) -> Iterator[Entry]:
+    ) -> Iterator[LogEntry]:
         words = (header.get("metadata") or {}).get("words") or {}
         labels = {word: label for label, word in words.items()}
         task, system = str(header.get("task", "")), str(header.get("model", ""))
@@ -143,7 +143,7 @@ class InspectLog(LogReader):
                 text = next(iter(inputs.values())) if own and len(inputs) == 1 else text
             content = str(hash(bytes(sample.input)))
             gold = sample.target[0] if isinstance(sample.target, list) and len(sample.target) == 1 else sample.target
-            yield Entry(str(sample.id), content, scores, output, inputs, text, gold, task, system, within)
+            yield LogEntry(str(sample.id), content, scores, output, inputs, text, gold, task, system, within)
 
     def _answer(self, sample: _Summary, labels: dict[str, str], own: bool) -> tuple[Json | Failed, str]:
         """What was said, and what was asked: as texts, with what the log keeps elsewhere in its place."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from unswayed.base.values import Json
-from unswayed.data.logs import Entry, LogReader, fields_of, first_record, sample_id, score_of, text_of
+from unswayed.data.logs import LogEntry, LogReader, fields_of, first_record, sample_id, score_of, text_of
 from unswayed.systems.system import Failed
 
 _MARKS = ("sessionId", "traceId", "observations", "htmlPath", "datasetItemId", "projectId", "totalCost")
@@ -22,7 +22,7 @@ class LangfuseLog(LogReader):
         record = first_record(file) or {}
         return "input" in record and any(mark in record for mark in _MARKS)
 
-    def entry(self, record: Any, cluster: str | None = None) -> Entry | None:
+    def entry(self, record: Any, cluster: str | None = None) -> LogEntry | None:
         if record.get("parentObservationId"):
             return None
         given, metadata = record.get("input"), record.get("metadata")
@@ -44,7 +44,7 @@ class LangfuseLog(LogReader):
         within = None if cluster is None else str(metadata.get(cluster, record.get(cluster)))
         system = str(record.get("datasetRunName") or "")
         name = str(record.get("name") or "")
-        return Entry(
+        return LogEntry(
             str(item or content),
             content,
             scores,

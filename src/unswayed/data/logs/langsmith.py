@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from unswayed.base.values import Json
-from unswayed.data.logs import Entry, LogReader, fields_of, first_record, sample_id, score_of, text_of
+from unswayed.data.logs import LogEntry, LogReader, fields_of, first_record, sample_id, score_of, text_of
 from unswayed.systems.system import Failed
 
 
@@ -20,7 +20,7 @@ class LangSmithLog(LogReader):
         record = first_record(file) or ()
         return "run_type" in record and "inputs" in record
 
-    def entry(self, record: Any, cluster: str | None = None) -> Entry | None:
+    def entry(self, record: Any, cluster: str | None = None) -> LogEntry | None:
         if record.get("parent_run_id") or record.get("parent_run_ids"):
             return None
         given, stats = record.get("inputs"), record.get("feedback_stats") or {}
@@ -36,6 +36,6 @@ class LangSmithLog(LogReader):
         id_ = str(record.get("reference_example_id") or content)
         system = str(record.get("session_name") or record.get("session_id") or "")
         name = str(record.get("name", ""))
-        return Entry(
+        return LogEntry(
             id_, content, scores, output, fields_of(given), text_of(given), None, name, system, within, asked=given
         )

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from unswayed.base.text import spelled
-from unswayed.data.logs import Entry, LoggedId, LogReader, sample_id, score_of
+from unswayed.data.logs import LogEntry, LoggedId, LogReader, sample_id, score_of
 from unswayed.systems.system import Failed
 
 
@@ -20,7 +20,7 @@ class OwnLog(LogReader):
 
     suffixes = (".jsonl",)
 
-    def entry(self, record: Any, cluster: str | None = None) -> Entry:
+    def entry(self, record: Any, cluster: str | None = None) -> LogEntry:
         output = Failed(str(record["error"]), final=True) if record.get("error") else record["output"]
         given = record.get("scores") or {}
         self.higher_is_better.update(str(name) for name, value in given.items() if isinstance(value, bool))
@@ -33,7 +33,9 @@ class OwnLog(LogReader):
             source = record.get("person", record.get("source"))
             of = LoggedId(str(id_), "" if source is None else str(source), int(record.get("draw", 0)))
             name = " ".join(map(str, of)) if of.source else of.example
-            return Entry(name, "", scores, output, gold=gold, cluster=within, of=of)
+            return LogEntry(name, "", scores, output, gold=gold, cluster=within, of=of)
         inputs = msgspec.convert(record["inputs"], dict[str, str])
         text, content = next(iter(inputs.values())) if len(inputs) == 1 else spelled(dict(inputs)), sample_id(inputs)
-        return Entry(content if id_ is None else str(id_), content, scores, output, inputs, text, gold, cluster=within)
+        return LogEntry(
+            content if id_ is None else str(id_), content, scores, output, inputs, text, gold, cluster=within
+        )

@@ -13,7 +13,7 @@ import msgspec
 
 from unswayed.base.ids import decode
 from unswayed.base.values import Json
-from unswayed.data.logs import Entry, LogReader, fields_of, first_record, sample_id, score_of, text_of
+from unswayed.data.logs import LogEntry, LogReader, fields_of, first_record, sample_id, score_of, text_of
 from unswayed.storage.untrusted_files import read_bounded
 from unswayed.systems.system import Failed, plain
 
@@ -37,7 +37,7 @@ class HarnessLog(LogReader):
 
     def entries(
         self, file: Path, texts: bool = True, rows: Collection[int] | None = None, cluster: str | None = None
-    ) -> Iterator[Entry]:
+    ) -> Iterator[LogEntry]:
         name = found[1] if (found := _NAME.fullmatch(file.name)) else file.stem
         for results in sorted(file.parent.glob("results_*.json")):  # they say of each metric whether more is better
             with suppress(OSError, msgspec.MsgspecError, AttributeError):
@@ -46,7 +46,7 @@ class HarnessLog(LogReader):
         for entry in super().entries(file, texts, rows, cluster):
             yield entry._replace(task=name, system=file.parent.name)
 
-    def entry(self, record: Any, cluster: str | None = None) -> Entry:
+    def entry(self, record: Any, cluster: str | None = None) -> LogEntry:
         doc, responses = record["doc"], record["filtered_resps"]
         if not isinstance(doc, dict):
             doc = {"text": text_of(doc)}
@@ -67,7 +67,7 @@ class HarnessLog(LogReader):
         content = str(record.get("doc_hash") or sample_id(doc))
         within = None if cluster is None else str(doc.get(cluster))
         id_ = str(record.get("doc_id", content))
-        return Entry(id_, content, scores, output, inputs, single, record.get("target"), cluster=within)
+        return LogEntry(id_, content, scores, output, inputs, single, record.get("target"), cluster=within)
 
 
 def _own_answer(doc: Any, responses: Any) -> Json | Failed:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unswayed.base.values import Json
-from unswayed.data.logs import Entry, LogReader, first_record, sample_id, score_of, text_of
+from unswayed.data.logs import LogEntry, LogReader, first_record, sample_id, score_of, text_of
 from unswayed.systems.system import Failed
 
 
@@ -26,7 +26,7 @@ class OpenAIEvalsLog(LogReader):
 
     def entries(
         self, file: Path, texts: bool = True, rows: Collection[int] | None = None, cluster: str | None = None
-    ) -> Iterator[Entry]:
+    ) -> Iterator[LogEntry]:
         spec: dict[str, Json] = {}
         sampled: dict[str, list[dict[str, Json]]] = {}
         scored: dict[str, list[dict[str, Json]]] = {}
@@ -55,7 +55,7 @@ class OpenAIEvalsLog(LogReader):
                     yield self._one(id_, event, more, said)._replace(task=task, system=system)
                 count += 1
 
-    def _one(self, id_: str, event: dict[str, Json], more: dict[str, Json], said: dict[str, Any]) -> Entry:
+    def _one(self, id_: str, event: dict[str, Json], more: dict[str, Json], said: dict[str, Any]) -> LogEntry:
         scores = {name: score_of(value) for name, value in more.items() if isinstance(value, bool | int | float)}
         if "correct" in event:
             scores = {"correct": score_of(event["correct"]), **scores}
@@ -67,4 +67,4 @@ class OpenAIEvalsLog(LogReader):
         text = text_of(prompt)
         content = sample_id(event.get("expected")) if "expected" in event else ""
         inputs = {} if not isinstance(prompt, list) else {"input": text_of(prompt[-1].get("content"))} if prompt else {}
-        return Entry(id_, content, scores, output, inputs, text, event.get("expected"), asked=prompt)
+        return LogEntry(id_, content, scores, output, inputs, text, event.get("expected"), asked=prompt)

@@ -15,7 +15,7 @@ from unswayed.base.reply import answer_key
 from unswayed.base.values import Json
 from unswayed.data.logs import (
     MOST_LOG_BYTES,
-    Entry,
+    LogEntry,
     LogReader,
     beginning,
     decode_constants,
@@ -59,7 +59,7 @@ class PromptfooLog(LogReader):
         except (msgspec.MsgspecError, LookupError, TypeError, ValueError) as error:
             raise DataError(f"this is not what promptfoo writes ({type(error).__name__}: {error}).", file) from error
 
-    def entry(self, record: Any, cluster: str | None = None) -> Entry:
+    def entry(self, record: Any, cluster: str | None = None) -> LogEntry:
         test, provider = record["testCase"], record.get("provider") or {}
         given, metadata = record.get("vars") or test.get("vars") or {}, record.get("metadata") or {}
         response = record.get("response") or {}
@@ -88,4 +88,4 @@ class PromptfooLog(LogReader):
         if number := asked.setdefault(record.get("promptIdx"), len(asked)):
             name += f" prompt {number + 1}"
         text = next(iter(inputs.values())) if len(inputs) == 1 else text_of(prompt.get("raw"))
-        return Entry(id_, id_, scores, output, inputs, text, gold, system=name, cluster=within, asked=given)
+        return LogEntry(id_, id_, scores, output, inputs, text, gold, system=name, cluster=within, asked=given)

@@ -17,7 +17,7 @@ from unswayed.base.errors import NothingEvaluated, UnknownName, UsageError, opti
 from unswayed.base.ids import content_id
 from unswayed.base.text import counted, label, spelled
 from unswayed.base.values import Json
-from unswayed.data.logs import Entry, Log
+from unswayed.data.logs import Log, LogEntry
 from unswayed.measure.changes import Changed
 from unswayed.measure.comparison.contrasts import AnswerCounts, Contrast
 from unswayed.measure.comparison.outcome import (
@@ -144,7 +144,7 @@ class LogComparison(Comparison, frozen=True, kw_only=True, dict=True):
         if most is not None:
             kinds = ([place for place in places if place[0] == kind] for kind in ("lost", "gained"))
             places = [place for kind in kinds for place in kind[:most]]
-        texts: list[dict[tuple[Path, int], Entry]] = []
+        texts: list[dict[tuple[Path, int], LogEntry]] = []
         for log, side in zip(logs, (0, 1), strict=True):
             rows: dict[Path, set[int]] = {}
             for _, _, *pair in places:
