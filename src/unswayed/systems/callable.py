@@ -210,7 +210,7 @@ class CallableSystem(System):
             return text
         if isinstance(value, (int, float, list, tuple, Failed)) or value is None:
             return value
-        if hasattr(value, "__next__"):  # a stream of texts, or of a reply's pieces
+        if isinstance(value, Iterator):  # a stream of texts, or of a reply's pieces
             pieces = list(value)
             if all(isinstance(piece, str) for piece in pieces):
                 return self._said(place, "".join(pieces))
