@@ -191,7 +191,7 @@ def test_a_pull_request_is_checked_commented_and_repaired(project: Path, github:
     assert "❌ worst: " in comment
     assert re.search(r"Worst falls by [\d.]+ points \\\[[\d.]+, [\d.]+\\\] on keyboard/\w+", comment)
     assert "(https://github.example/me/app/actions/runs/42)" in comment
-    lost = int(re.search(r"of the answers to variants, (\d+) are lost", comment)[1])
+    lost = int(re.search(r"(?i)of the answers to variants, (\d+) are lost", comment)[1])
     page = (runner.artifacts / "compare.html").read_text("utf-8")
     assert page.count('<article class="flip lost">') == min(lost, 25)
     assert (runner.artifacts / "compare.view.html").is_file()

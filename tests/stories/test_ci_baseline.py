@@ -93,7 +93,7 @@ def test_a_page_that_can_not_be_written_does_not_hide_the_gate(place: Path) -> N
             assert done.returncode == (3 if passed else 1), done.stderr
             assert "page" in done.stderr.splitlines()[-1]
             assert f": {'passed' if passed else 'failed'}." in done.stderr
-            assert done.stdout.startswith("A is ")
+            assert done.stdout.startswith("Better by " if passed else "Worse by ")
     done = commands.unswayed("run", "suite/", "--system", "new_clf:predict", "-o", "new/", "--max-flips", "0",
                              "--junit", "test.jsonl/out.xml", cwd=place)  # fmt: skip
     assert done.returncode == 1

@@ -69,7 +69,11 @@ def compare(
             if isinstance(one, (str, Path)) and not (Path(one) / "run.json").exists():
                 Log(one)  # which says what is wrong with it
         if not all(logs) or more:
-            raise UsageError("A log is compared with one other log, and runs with runs. Give two logs.")
+            read = [str(one) for one, log in zip((a, b, *more), logs, strict=True) if log is not None]
+            raise UsageError(
+                f"{', '.join(read)}: read as {'logs' if len(read) > 1 else 'a log'}. A log is compared with one other "
+                f"log, and a run's folder with runs' folders. Give two logs, or folders of runs."
+            )
         return compare_logs(logs[0], logs[1], made.measure, made.compare)  # type: ignore[arg-type]
     if made.compare.each_at_least is not None:
         raise UsageError(f"{option('each-at-least', 'compare.each_at_least')} is for logs. Give two logs.")
