@@ -1,6 +1,8 @@
 """Measures the published answers again and writes the pictures and tables of docs/findings.md.
 
-    python tools/make_findings.py [TABLE ...]          # all tables, or those named; needs ../shared/data
+    python tools/make_findings.py [TABLE ...] [--texts NAME=FILE ...]
+
+It makes all tables, or those named, and needs ../shared/data. tools/peer_texts.py writes texts of other simulators.
 
 Pictures stand alone on white, so that they can be read on pages of any colour.
 """
@@ -50,15 +52,16 @@ def tables(name: str, printed: Printed) -> str:
     return re.sub(r"^## .*\n\n", "", text, flags=re.M).strip()
 
 
-def main(names: list[str]) -> None:
+def main(words: list[str]) -> None:
+    at = words.index("--texts") if "--texts" in words else len(words)
     study = Findings()
     with TemporaryDirectory() as to:
-        made = study.run(DATA, names, {"to": to}).tables
+        made = study.run(DATA, words[:at], {"to": to, "texts": tuple(words[at + 1 :])}).tables
     page = PAGE.read_text(encoding="utf-8")
     for name, printed in made.items():
         draw(name, printed)
         mark = re.compile(rf"(?<=^<!-- {name} -->\n).*?(?=^<!-- end -->)", re.M | re.S)
-        page = mark.sub(f"\n{tables(name, printed)}\n\n".replace("\\", r"\\"), page)
+        page = mark.sub(f"\n{tables(name, printed)}\n\n".replace("\\", r"\\"), page, count=1)
     PAGE.write_text(page, encoding="utf-8")
 
 

@@ -22,7 +22,7 @@ _names, __getattr__, __dir__ = lazy_exports(
         "base.options": "Asking",
         "systems.baselines.intent": "Intent",
         "systems.metrics": "Metric Scores Segment",
-        "systems.model_folder": "ModelFolder load_pretrained minilm_folder require_trust",
+        "systems.model_folder": "Embeddings ModelFolder load_pretrained minilm_folder require_trust",
         "systems.opening": "open_system",
         "systems.process": "ProcessSystem",
         "systems.recognise": "Recogniser heard",

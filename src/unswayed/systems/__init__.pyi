@@ -3,7 +3,7 @@ from unswayed.base.registry import Registry
 from unswayed.systems.asking import ask
 from unswayed.systems.baselines.intent import Intent
 from unswayed.systems.metrics import Metric, Scores, Segment
-from unswayed.systems.model_folder import ModelFolder, load_pretrained, minilm_folder, require_trust
+from unswayed.systems.model_folder import Embeddings, ModelFolder, load_pretrained, minilm_folder, require_trust
 from unswayed.systems.opening import open_system
 from unswayed.systems.process import ProcessSystem
 from unswayed.systems.recognise import Recogniser, heard
@@ -14,6 +14,7 @@ systems: Registry[System]
 
 __all__ = [
     "Asking",
+    "Embeddings",
     "Failed",
     "Intent",
     "Metric",

@@ -256,12 +256,16 @@ class Embeddings:
 
     def similarity(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """The cosine of each pair, from -1 to 1."""
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        found: dict[str, Any] = {}
+        found = self.of(text for pair in pairs for text in pair)
+        return [float(found[a] @ found[b]) for a, b in pairs]
+
+    def of(self, texts: Iterable[str]) -> dict[str, Any]:
+        """The embedding of each text, a tensor of length 1."""
+        texts, found = list(dict.fromkeys(texts)), dict[str, Any]()
         for at in range(0, len(texts), _SENTENCES):
             some = texts[at : at + _SENTENCES]
             found |= dict(zip(some, self._halving.over(self._embedded, some), strict=True))
-        return [float(found[a] @ found[b]) for a, b in pairs]
+        return found
 
     def _embedded(self, texts: Sequence[str]) -> Any:
         import torch

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from unswayed.base import DataError, UsageError
-from unswayed.papers.findings import judge, norsid, rocs, sdqa
+from unswayed.papers.findings import judge, norsid, rocs, sdqa, simulated, typos
 from unswayed.papers.findings.study import Findings
 
 
@@ -190,3 +190,64 @@ def test_tables_without_data_are_left_out_unless_they_are_asked_for(
     assert (tmp_path / "out" / "study.html").read_text().count("<svg") == 1
     with pytest.raises(DataError, match="not here"):
         Findings().run(tmp_path, ("norsid",), given)
+
+
+@pytest.mark.parametrize(
+    ("clean", "typed", "kind"),
+    [
+        ("drug testing", "drug teting", "omission"),
+        ("mobile", "mobule", "near key"),
+        ("mobile", "mobale", "other substitution"),
+        ("mobile", "mboile", "transposition"),
+        ("mobile", "mobbile", "doubling"),
+        ("mobile", "moxbile", "other insertion"),
+        ("mobile home", "mobilehome", "space"),
+        ("mobile", "Mobile", "case or mark"),
+        ("it's", "its", "case or mark"),
+        ("mobile", "mbel", "several"),
+        ("mobile", "mobile", ""),
+        ("aa", "a", "omission"),
+    ],
+)
+def test_kinds_of_slips(clean: str, typed: str, kind: str) -> None:
+    assert typos.kind_of(clean, typed) == kind
+
+
+def test_mistyped_queries(tmp_path: Path) -> None:
+    lines(tmp_path / "query.tsv", [f"{n}\thow to grow tomatoes {n}" for n in range(5)])
+    lines(tmp_path / "query.typo.tsv", [f"{n}\thow to grow tomatos {n}" for n in range(4)])
+    assert typos.findings(tmp_path).value["people"] == {"omission": 4}
+    lines(tmp_path / "query.typo.tsv", ["no tab"])
+    with pytest.raises(DataError, match="separated by a tab"):
+        typos.findings(tmp_path)
+
+
+def test_bm25_finds_what_shares_rare_words() -> None:
+    search = simulated.bm25(["the cat sat", "the dog ran", "the dog sat on the mat"], "en")
+    assert [found[:1] for found in search(["where is the CAT?", "mat", "zzz"])] == [[0], [2], []]
+    assert simulated.words_of("今天很好", "zh") == ["今天", "天很", "很好"]
+    assert simulated._ranks([[2, 0], [1], []], [0, 1, 2]).tolist() == [0.5, 1.0, 0.0]
+
+
+def test_people_beside_simulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Typed questions whose one rare word is gone, beside the typist's and another simulator's."""
+    monkeypatch.setattr(simulated, "minilm", lambda passages: simulated.bm25(passages, "en"))
+    names = ["lantern", "harbour", "teapot", "walnut", "granite", "violin", "saddle", "copper", "meadow", "pigeon"]
+    rows = [
+        {"id": str(n), "context": f"a story of the {name} and its maker", "question": f"who made the {name}",
+         "keyboard": "who made the xxx", "asr": f"who made the {name}", "translated": f"who made the {name}"}
+        for n, name in enumerate(names)
+    ]  # fmt: skip
+    lines(tmp_path / "noiseqa" / "people.jsonl", rows)
+    other = lines(tmp_path / "other.jsonl", [{"id": "3", "text": "who"}])
+    value = simulated.findings(tmp_path, [f"mine={other}"]).value
+    typed = value["NoiseQA, typed, BM25"]
+    assert typed["clean"] == pytest.approx(1)
+    assert typed["people"]["value"] == pytest.approx(1 - sum(1 / (1 + n) for n in range(10)) / 10)
+    assert typed["simulated"]["mine"]["value"] == pytest.approx(0.1)
+    assert 0 <= typed["simulated"]["keyboard/typist"]["value"] < typed["people"]["value"]
+    assert value["NoiseQA, spoken, BM25"]["people"]["value"] == pytest.approx(0)
+    with pytest.raises(UsageError, match="NAME=FILE"):
+        simulated.findings(tmp_path, ["mine"])
+    with pytest.raises(UsageError, match="none of the folders"):
+        simulated.findings(tmp_path / "noiseqa", [])

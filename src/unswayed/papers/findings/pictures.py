@@ -195,7 +195,9 @@ def scatter(points: Mapping[str, Mapping[str, tuple[Dot, Dot]]], title: str, x_u
                 parts.append(_line(left + at(x.low), py, left + at(x.high), py, colour, 1.6))
             if y.low is not None and y.high is not None:
                 parts.append(_line(px, top + side - at(y.low), px, top + side - at(y.high), colour, 1.6))
-            parts += [_mark(px, py, i, True), _text(px + 8, py - 7, label(name, 40), "start", 'font-size="11"')]
+            parts.append(_mark(px, py, i, True))
+            if max(abs(x.value), abs(y.value)) > (ticks[-1] - ticks[0]) / 20:  # others lie one upon another at zero
+                parts.append(_text(px + 8, py - 7, label(name, 40), "start", 'font-size="11"'))
     parts.append(_text(left + side / 2, height - 14, x_unit, "middle"))
     parts.append(_text(20, top + side / 2, y_unit, "middle", f'transform="rotate(-90 20 {top + side / 2})"'))
     return _frame(title, f"{y_unit} by {x_unit}, with intervals.", height, parts)
