@@ -13,8 +13,7 @@ from unswayed.base.errors import MissingExtra, UsageError, option
 from unswayed.base.options import OperatorSpec, options_in_plan
 from unswayed.base.secrets import hide, masked_data, masked_spec
 from unswayed.base.task import task_named
-from unswayed.data import open_source
-from unswayed.data._read import meaning_pairs
+from unswayed.data import meaning_pairs, open_source
 from unswayed.measure.gates import Verdict, check_sets, gates_of, judge
 from unswayed.measure.judging import cited
 from unswayed.measure.measuring import measure_run, scorers_for

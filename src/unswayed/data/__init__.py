@@ -11,8 +11,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "data._checks": "DataKind",
         "data._corpora": "Corpus CorpusFile cache_folder corpora corpus_named pull sample_path",
         "data._read": (
-            "Source examples_of find_reader import_corpus import_rows import_versions likely_groups open_source "
-            "read_examples task_and_language"
+            "Source examples_of find_reader import_corpus import_rows import_versions likely_groups meaning_pairs "
+            "open_source read_examples task_and_language"
         ),
         "data._reader": "Reader open_bytes read_lines readers without_break",
         "data._traces": "Traces read_traces",
