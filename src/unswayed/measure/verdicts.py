@@ -24,7 +24,7 @@ _VERDICTS = ("verdict", "judge", "judgement", "judgment")  # names of the judge'
 _LABELS = ("label", "people", "human", "gold")  # names of what people, or a test, say
 
 
-class Verdicts(msgspec.Struct, frozen=True):
+class VerdictLog(msgspec.Struct, frozen=True):
     """What a log of verdicts shows.
 
     `judge` is the share that the judge finds right, `corrected` the same with the judge's errors corrected by labels,
@@ -79,7 +79,7 @@ def has_verdicts(path: str | Path) -> bool:
     return any(_truth(row[name]) is not None for name in _VERDICTS if name in row)
 
 
-def read_verdicts(path: str | Path, level: float = 0.95) -> Verdicts:
+def read_verdicts(path: str | Path, level: float = 0.95) -> VerdictLog:
     """What JSON lines with `verdict`, and in some rows `label`, show. Rows with a label must be chosen at random."""
     said, labels = [], []
     for line, row in read_json_lines(Path(path), dict[str, Any]):
@@ -116,7 +116,7 @@ def read_verdicts(path: str | Path, level: float = 0.95) -> Verdicts:
         corrected, people, helps = made.corrected, made.people, made.judge_helps
     elif k == len(judged):
         corrected = people = share("people", label)
-    return Verdicts(
+    return VerdictLog(
         rows=len(judged), labels=k, judge=share("judge", judged), corrected=corrected, people=people,
         agreement=share("agreement", (judged[known] == label[known]).astype(np.float64)),
         too_good=int((judged[known] > label[known]).sum()), too_bad=int((judged[known] < label[known]).sum()),

@@ -37,7 +37,7 @@ NOT_SHOWN = (
 )
 
 
-class Sentence(NamedTuple):
+class Utterance(NamedTuple):
     """An utterance of a file in CoNLL's form, with its comments."""
 
     line: int
@@ -50,13 +50,13 @@ class Sentence(NamedTuple):
         return self.comments.get("intent", "")
 
 
-def read_sentences(file: Path) -> list[Sentence]:
+def read_sentences(file: Path) -> list[Utterance]:
     """The sentences of a file: comments `# name = value`, then number, word, intent and tag, separated by tabs."""
-    found, begun = list[Sentence](), Sentence(1, [], [], {})
+    found, begun = list[Utterance](), Utterance(1, [], [], {})
     for number, line in enumerate([*lines_of(file), ""], 1):
         if not line.strip():
             found += [begun] if begun.words else []
-            begun = Sentence(number + 1, [], [], {})
+            begun = Utterance(number + 1, [], [], {})
         elif line.startswith("# "):
             name, equals, value = line[2:].partition("=")
             if equals:
@@ -112,7 +112,7 @@ def read_norsid(folder: Path) -> Published:
     return Published("norsid", "slu", "nb", "translator", "Bokmål", right, texts, answers, groups, own)
 
 
-def _matched(file: Path, said: list[Sentence], gold: list[Sentence], keys: list[Key]) -> dict[Key, Json]:
+def _matched(file: Path, said: list[Utterance], gold: list[Utterance], keys: list[Key]) -> dict[Key, Json]:
     """The outputs by utterance and translator: by id where there are ids, else in the order of the gold."""
     places = {sentence.comments["id"]: place for place, sentence in enumerate(gold)}
     by_id = all("id" in one.comments for one in said)
@@ -165,7 +165,7 @@ def findings(folder: Path, to: Path) -> Printed:
     losses = _losses(published, list(value))
     for system, sums in losses.items():  # over translators that weigh the same, whatever they wrote
         one = value[system]["slots"]
-        one["drop"], one["low"], one["high"], _ = jackknifed(sums, _Lost())
+        one["drop"], one["low"], one["high"], _ = jackknifed(sums, _LostSlots())
     for row in overall:
         row["slots lost"] = Figure(_points(*(value[row["system"]]["slots"][name] for name in ("drop", "low", "high"))))
     pairs = _sturdier(losses)
@@ -275,7 +275,7 @@ def _losses(published: Published, systems: Iterable[str]) -> dict[str, Array]:
     return found
 
 
-class _Lost(Statistic):
+class _LostSlots(Statistic):
     """The score on Bokmål minus the mean of the scores on each person's texts."""
 
     def __call__(self, sums: Array, n: int) -> Array:
@@ -288,7 +288,7 @@ class _LostMore(Statistic):
     """How much more the first half of the sums loses than the second."""
 
     def __call__(self, sums: Array, n: int) -> Array:
-        one, other = (_Lost()(half, n) for half in np.split(sums, 2, axis=-1))
+        one, other = (_LostSlots()(half, n) for half in np.split(sums, 2, axis=-1))
         more: Array = one - other
         return more
 

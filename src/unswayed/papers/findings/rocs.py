@@ -201,7 +201,7 @@ def findings(folder: Path, to: Path) -> Printed:
     return Printed(value, sections, said)
 
 
-class _Lost(Statistic):
+class _LostScore(Statistic):
     """A score of the first half of the sums minus that of the second."""
 
     def __init__(self, scorer: Scorer) -> None:
@@ -222,7 +222,7 @@ def _measured(published: Published) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for name, score, changed in (("bleu", "bleu", str), ("chrf", "chrf", str), ("plain chrf", "chrf", plain)):
         scorer, right = scorer_named(score), [changed(gold) for gold in golds]
-        drop = _Lost(scorer)
+        drop = _LostScore(scorer)
         for system, answers in published.answers.items():
             sums = [scorer.stats([changed(answers[id, who]) for id in ids], right, task) for who in ("", _RAW)]
             rows = np.hstack(sums)
@@ -237,7 +237,7 @@ def _measured(published: Published) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _entry(rows: Array, documents: Any, drop: _Lost) -> dict[str, Any]:
+def _entry(rows: Array, documents: Any, drop: _LostScore) -> dict[str, Any]:
     _, place = np.unique(documents, return_inverse=True)
     sums = np.zeros((int(place.max()) + 1, rows.shape[1]))
     np.add.at(sums, place, rows)

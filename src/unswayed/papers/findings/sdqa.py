@@ -39,7 +39,7 @@ NOT_SHOWN = (
 )
 
 
-class _Answer(msgspec.Struct):
+class _SpokenRow(msgspec.Struct):
     """A row of the publisher's table."""
 
     language: str
@@ -67,7 +67,7 @@ def read_spoken(folder: Path) -> list[Spoken]:
     found: dict[str, Spoken] = {}
     for file in files:
         system = _SYSTEMS.get(stem_of(file), stem_of(file))
-        for number, row in records_of(file, _Answer):
+        for number, row in records_of(file, _SpokenRow):
             one = found.setdefault(row.language, Spoken(row.language, {}, {}, 0, 0))
             question, variety = str(row.question), row.variety.removeprefix(f"{row.language}-")
             if not row.true_labels:

@@ -46,7 +46,7 @@ class People(NamedTuple):
     versions: list[tuple[str, list[list[str]], str]]
 
 
-class _Noise(msgspec.Struct):
+class _NoiseRow(msgspec.Struct):
     id: str
     context: str
     question: str
@@ -57,7 +57,7 @@ class _Noise(msgspec.Struct):
 
 def noiseqa(folder: Path) -> People:
     """NoiseQA's questions over their own paragraphs."""
-    rows = [row for _, row in records_of(folder / "people.jsonl", _Noise)]
+    rows = [row for _, row in records_of(folder / "people.jsonl", _NoiseRow)]
     passages = list(dict.fromkeys(row.context for row in rows))
     versions = [("typed", [[row.keyboard for row in rows]], "keyboard/typist"),
                 ("spoken", [[row.asr for row in rows]], "speech/english"),
@@ -229,7 +229,8 @@ def findings(data: Path, given: Iterable[str], seed: int = 0) -> Printed:
 
             def lost(texts: Sequence[Sequence[str]], clean: Array = clean, people: People = people,
                      search: Search = search) -> Array:  # fmt: skip
-                return clean - np.mean([_ranks(search(own), people.right) for own in texts], axis=0)
+                loss: Array = clean - np.mean([_ranks(search(own), people.right) for own in texts], axis=0)
+                return loss
 
             for what, versions, operator in people.versions:
                 real, simulated = lost(versions), {operator: lost(made[operator])}
@@ -299,5 +300,5 @@ def _texts_of(given: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def _aligned(others: Mapping[str, Mapping[str, str]], folder: Path) -> dict[str, list[str]]:
-    rows = [row for _, row in records_of(folder / "people.jsonl", _Noise)] if others else []
+    rows = [row for _, row in records_of(folder / "people.jsonl", _NoiseRow)] if others else []
     return {name: [texts.get(row.id, row.question) for row in rows] for name, texts in others.items()}
