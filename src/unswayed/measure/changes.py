@@ -110,7 +110,7 @@ def flips_by_block(
         yield block, changed
 
 
-class Answers(NamedTuple):
+class EveryAnswer(NamedTuple):
     """Every answer of a block, example by example, the clean one first; and what became of each.
 
     `flip` is 1 where the answer differs from the clean one, 0 where it does not, -1 where that can't be said, and
@@ -127,7 +127,7 @@ CLEAN = 2
 def answers_by_block(
     run: Runlike, score: str | None = None, extract: str = "", equivalent: str = "", rubric: str | None = None, *,
     every: bool = True,
-) -> Iterator[tuple[Block, FlipBlock, Answers | None]]:  # fmt: skip
+) -> Iterator[tuple[Block, FlipBlock, EveryAnswer | None]]:  # fmt: skip
     """Each block with its changed answers and, unless told otherwise, with all of its answers."""
     task = run.suite.task
     comparing = comparing_for(run.suite, extract, equivalent, rubric)
@@ -140,7 +140,7 @@ def answers_by_block(
             yield block, changed, _every(run, block, right, flip) if every else None
 
 
-def _every(run: Runlike, block: Block, right: Right, flip: Ints) -> Answers:
+def _every(run: Runlike, block: Block, right: Right, flip: Ints) -> EveryAnswer:
     varied = _rows_at(run, block, right, np.arange(len(flip)))
     n = len(block.rows)
     clean, known = block.clean_out.tolist(), block.examples(range(n))
@@ -162,7 +162,7 @@ def _every(run: Runlike, block: Block, right: Right, flip: Ints) -> Answers:
         [examples[at] for at in order], [inputs[at] for at in order], [notes[at] for at in order],
         [numbers[at] for at in order], [*cases, *varied.cases],
     )  # fmt: skip
-    return Answers(rows, [flips[at] for at in order])
+    return EveryAnswer(rows, [flips[at] for at in order])
 
 
 def _rows_at(run: Runlike, block: Block, right: Right, changed: Ints) -> FlipBlock:

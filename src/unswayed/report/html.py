@@ -193,7 +193,7 @@ def headline(results: Results) -> list[tuple[str, str, str]]:
     return [(name, typeset(number(e.value)), interval(e)) for name, e in shown]
 
 
-class Step(NamedTuple):
+class ScaleStep(NamedTuple):
     """A grade with its limits in words; whether it is the run's, or one that is not excluded."""
 
     grade: str
@@ -201,7 +201,7 @@ class Step(NamedTuple):
     state: str
 
 
-def scale(results: Results) -> list[Step]:
+def scale(results: Results) -> list[ScaleStep]:
     """The grades that a run can have, and of what they are; none if this run has none."""
     if (found := severity(results)) is None:
         return []
@@ -214,7 +214,7 @@ def scale(results: Results) -> list[Step]:
         shares = [f"under {changes[0]} of answers change", f"{changes[0]} to {changes[1]}", f"{changes[1]} or more"]
         limits = [f"{share}, score {fall}" for share, fall in zip(shares, limits, strict=True)]
     states = ["is" if g == found.grade else "near" if g in found.not_excluded else "" for g in GRADES]
-    return [Step(*step) for step in zip(GRADES, limits, states, strict=True)]
+    return [ScaleStep(*step) for step in zip(GRADES, limits, states, strict=True)]
 
 
 _SAMPLED_EXAMPLES = 200

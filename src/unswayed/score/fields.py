@@ -15,7 +15,7 @@ from unswayed.score._scorer import MeanScorer, Scorer
 _MAX_PARTS = 30  # fields with a score of their own
 
 
-class Fields(MeanScorer):
+class FieldScore(MeanScorer):
     """Fields inside objects have dotted names; a list is one field. A field that the gold has not is not looked at."""
 
     name = "fields"
@@ -45,7 +45,7 @@ class Fields(MeanScorer):
                 return (field, due[field]) if field in due else None
 
             own = {"name": f"fields({field})", "field": field, "gold_key": gold_key, "__module__": __name__}
-            found.append(type("Fields", (Fields,), own)())
+            found.append(type("FieldScore", (FieldScore,), own)())
         return found
 
 
