@@ -440,6 +440,12 @@ CASES = {
         operators=("keyboard/misspell", "spoken/filler_begin"),
         answer=lambda inputs: {"label": int(classified(inputs["one"]) == classified(inputs["two"]))},
     ),
+    "structured": Case(
+        task="structured",
+        data=examples_of([({"text": text}, {"label": gold, "words": len(text.split())}) for text, gold in LIGHTS]),
+        operators=("keyboard/adjacent", "spoken/filler_end"),
+        answer=lambda inputs: {"label": classified(inputs["text"]), "words": len(inputs["text"].split())},
+    ),
     "tag": Case(
         task="tag",
         data=examples_of([({"text": text}, {"tags": tags_of(text, TRUE)}) for text in SENTENCES]),
