@@ -124,6 +124,14 @@ def test_graded_and_unbounded_scores(tmp_path: Path) -> None:
     assert "points" not in found.outcome()
 
 
+def test_a_single_score_needs_no_name(tmp_path: Path) -> None:
+    for name, right in (("a", [1, 0, 1, 1]), ("b", [1, 1, 1, 0])):
+        rows = ({"id": str(i), "output": name, "score": value} for i, value in enumerate(right))
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = compared(tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+    assert sorted(found.flips()["change"]) == ["gained", "lost"]
+
+
 def test_identical_logs(two: tuple[Path, Path]) -> None:
     found = compared(two[0], two[0])
     assert found.identical

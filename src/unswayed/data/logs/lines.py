@@ -15,14 +15,15 @@ class OwnLog(LogReader):
     """Lines of `{"inputs": {…}, "output": …}`, or with an `error` instead of the output.
 
     In place of inputs: `{"id": …}` of an example, with the `person` or `source` and the `draw` of a variant. For
-    comparing two logs: `id`, `gold`, and `scores`, an object of numbers; of one that is true or false, true is better.
+    comparing two logs: `id`, `gold`, and a `score`, or `scores`, an object of numbers; of one that is true or false, true
+    is better.
     """
 
     suffixes = (".jsonl",)
 
     def entry(self, record: Any, cluster: str | None = None) -> LogEntry:
         output = Failed(str(record["error"]), final=True) if record.get("error") else record["output"]
-        given = record.get("scores") or {}
+        given = record.get("scores") or ({"score": record["score"]} if "score" in record else {})
         self.higher_is_better.update(str(name) for name, value in given.items() if isinstance(value, bool))
         scores = {str(name): score_of(value) for name, value in given.items()}
         id_, gold = record.get("example_id", record.get("id")), record.get("gold")
