@@ -15,8 +15,8 @@ class OwnLog(LogReader):
     """Lines of `{"inputs": {…}, "output": …}`, or with an `error` instead of the output.
 
     In place of inputs: `{"id": …}` of an example, with the `person` or `source` and the `draw` of a variant. For
-    comparing two logs: `id`, `gold`, and a `score`, or `scores`, an object of numbers; of one that is true or false, true
-    is better.
+    comparing two logs: `id`, `gold`, and a `score`, or `scores`, an object of numbers; of one that is true or false,
+    true is better.
     """
 
     suffixes = (".jsonl",)

@@ -209,7 +209,7 @@ class _Read:
         if not any(values for _, values, _ in self.scores.values()):
             raise UsageError(
                 f"{name} has no scores of single samples, which are needed to compare sample by sample. Write the log "
-                "with them (lm_eval: --log_samples; Inspect: run a scorer with `inspect score`; your own lines: `score`)."
+                "with them (lm_eval: --log_samples; Inspect: run a scorer with `inspect score`; own lines: `score`)."
             )
 
     @property
