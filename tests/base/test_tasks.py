@@ -25,6 +25,7 @@ EXAMPLES: dict[str, tuple[Inputs, Json, Json]] = {  # inputs, gold, and an outpu
     "score": ({"text": "fine"}, 0.5, "0.5"),
     "slu": ({"text": "turn it on"}, {"intent": "i", "slots": ["O"] * 3}, {"intent": "i", "slots": ["O"] * 3}),
     "sql": ({"question": "which"}, {"sql": "select a from t", "db_id": "d", "schema": SCHEMA}, "select a from t"),
+    "structured": ({"text": "turn it on"}, {"a": {"b": 1}, "c": "x"}, {"c": "X", "a": {"b": 1.0}, "d": 2}),
     "tag": ({"text": "Anna came"}, {"tags": ["B-PER", "O"]}, ["B-PER", "O"]),
     "text": ({"text": "turn it on"}, None, {"anything": 1}),
     "tools": (CHAT, [{"f": {"x": [1]}}], [{"name": "f", "arguments": {"x": 1}}]),

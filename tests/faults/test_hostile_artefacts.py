@@ -124,8 +124,8 @@ def test_odd_parquet_types_are_read_or_named(tmp_path: Path, name: str) -> None:
             list(read_examples(tmp_path / "a.parquet"))
 
 
-def test_structs_as_gold_are_refused_with_the_way_out(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"text": TEXTS, "label": pa.array([{"label": "a"}] * 10)}), tmp_path / "a.parquet")
+def test_lists_of_structs_as_gold_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": TEXTS, "label": pa.array([[{"label": "a"}]] * 10)}), tmp_path / "a.parquet")
     with pytest.raises(UsageError, match=r"a form that no task has\. Choose a column with gold="):
         list(read_examples(tmp_path / "a.parquet"))
 

@@ -266,9 +266,9 @@ class CallableSystem(System):
         outputs = list(islice(returned, n + 1)) if whole is None else whole
         if len(outputs) != n:
             endless = whole is None and len(outputs) > n  # it may never end
+            many = f"more than {n} output{'s' * (n > 1)}" if endless else f"{len(outputs)} outputs"
             raise SystemBroken(
-                f"{self.name} returned {f'more than {n}' if endless else len(outputs)} outputs for {asked}; "
-                f"it must return one output for each input, in order."
+                f"{self.name} returned {many} for {asked}; it must return one output for each input, in order."
             )
         if outputs and inspect.iscoroutine(outputs[0]):
             raise SystemBroken(f"{self.name} returned coroutines.{max(map(_return_hint, outputs))}")

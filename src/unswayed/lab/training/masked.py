@@ -19,7 +19,7 @@ from unswayed.lab.training.loop import Checkpoint, Loop, padded
 from unswayed.lab.training.models import TrainingSettings, changed_settings, split_held_out
 from unswayed.storage.files import free
 from unswayed.systems import ModelFolder
-from unswayed.systems.device import beside, require_torch, torch_seed, torch_threads
+from unswayed.systems.device import beside, home, require_torch, torch_seed, torch_threads
 
 DEFAULTS = TrainingSettings(
     epochs=8, patience=2, batch_size=32, lr=1e-3, weight_decay=0.01, average=0.0, dropout=0.1, hidden=128, layers=2
@@ -124,7 +124,7 @@ class _MaskedLoop(Loop):
         right = count = 0
         for at in range(0, len(self._dev), 64):
             batch, gold = self._hidden(self._dev[at : at + 64], np.random.default_rng(at))
-            guessed = network.model(**beside(network, batch)).logits.argmax(-1).cpu()
+            guessed = home(network.model(**beside(network, batch)).logits.argmax(-1))
             right += int(((guessed == gold) & (gold != _IGNORED)).sum())
             count += int((gold != _IGNORED).sum())
         return right / max(1, count)
