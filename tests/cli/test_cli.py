@@ -392,7 +392,7 @@ def test_an_operator_with_parameters_after_its_name_names_the_option_for_them(pl
 
 def test_studies_are_listed(place: Path) -> None:
     done = unswayed("list", "studies", "--format", "json", cwd=place)
-    assert [row["name"] for row in json.loads(done.stdout)] == ["dialect", "nature", "parte", "readin"]
+    assert [row["name"] for row in json.loads(done.stdout)] == ["dialect", "findings", "nature", "parte", "readin"]
 
 
 def test_a_system_to_be_trained_names_the_command(suite: Path) -> None:

@@ -250,7 +250,7 @@ class TestCatalogue:
     def test_every_study_names_corpora_that_there_are(self) -> None:
         for name in studies.names():
             assert {*studies.get(name).corpora} <= {corpus.name for corpus in corpora()}
-            assert studies.get(name).corpora
+            assert studies.get(name).corpora or name == "findings"  # which reads what its publishers offer, as it is
 
     @pytest.mark.parametrize("name", ["slu/atis", "slu/snips", "parte", "frmt", "nlu_ed", "readin"])
     def test_it_fits_the_real_files(self, name: str) -> None:
