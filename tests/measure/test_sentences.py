@@ -31,8 +31,9 @@ def made(results: Results, **figures) -> Results:
         (share(0.05, 0.03, 0.07), share(0.0, -0.005, 0.005), ("moderate",)),
         (share(0.2, 0.15, 0.25), share(0.0, -0.005, 0.005), ("serious",)),
         (share(0.01, 0.005, 0.015), share(0.2, 0.1, 0.3), ("serious",)),  # the worse of both
-        (share(0.08, 0.04, 0.12), share(0.0, -0.005, 0.005), ("moderate", "serious")),
-        (share(0.05, 0.0, 0.17), share(0.0, -0.005, 0.005), ("moderate", "serious")),
+        (share(0.08, 0.04, 0.12), share(0.0, -0.005, 0.005), ("moderate",)),  # a whole standard error away
+        (share(0.095, 0.055, 0.135), share(0.0, -0.005, 0.005), ("moderate", "serious")),
+        (share(0.05, 0.0, 0.28), share(0.0, -0.005, 0.005), ("moderate", "serious")),
         (share(0.025, 0.0, 0.06), share(0.0, -0.005, 0.005), ("moderate", "minor")),
         (
             share(0.01, 0.0, 0.015, missing=9, bounds=(0.0, 0.2)),
@@ -53,8 +54,8 @@ def test_a_grade_is_that_of_the_estimates_and_names_what_is_near(results, flips,
 
 
 def test_about_as_many_more_examples_settle_it(results) -> None:
-    """At 8%, two points below serious, with a standard error of four points: four times the examples halve that."""
-    found = severity(made(results, flip_rate=share(0.08, 0.0016, 0.1584), drop=share(0.0, 0.0, 0.0)))
+    """At 8%, two points below serious, half a standard error is four points: four times the examples halve that."""
+    found = severity(made(results, flip_rate=share(0.08, -0.0768, 0.2368), drop=share(0.0, 0.0, 0.0)))
     assert found.more == pytest.approx(300, abs=10)
 
 
