@@ -16,6 +16,7 @@ from unswayed.storage.untrusted_files import own_key, read_bounded
 
 SUFFIX = ".dependencies.json"  # in place of the store's own
 _FORMAT = 1
+_OF_THIS_PROCESS = os.urandom(32)
 _MAX_KEPT = 32  # contents that are remembered of one store
 
 
@@ -66,14 +67,18 @@ class RestsOn:
         written = Dependencies({}, sorted({name for kept in known for name in kept.rests_on.written}))
         return Revision(identity, id, written), changes
 
+    def _key(self) -> bytes | None:
+        """The user's secret; for what lives in memory one of this process, as nothing is written for it."""
+        return _OF_THIS_PROCESS if self._file is None else own_key()
+
     def is_sealed(self, revision: Revision) -> bool:
         """Was it all recorded from the first answer on, by this user? Somebody else could have made it up."""
-        key = own_key()
+        key = self._key()
         return key is not None and revision.seal == content_id([key.hex(), revision.identity, revision.id], 16)
 
     def seal(self, revision: Revision) -> None:
         """Says of a revision without answers that its record begins now."""
-        key = own_key()
+        key = self._key()
         if key is not None and revision not in self._kept:
             revision.seal = content_id([key.hex(), revision.identity, revision.id], 16)
 
