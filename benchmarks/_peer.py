@@ -211,18 +211,25 @@ def unswayed(name: str, texts: list[Any]) -> Alter:
     def alter(some: slice) -> list[Any]:
         variation = Variation(operators=(spec,), task="slu" if slots else "text", language=language, seed=next(seeds))
         varier = Varier(variation)
-        made = [(v, v.texts, v.golds) for v, _ in map(varier.block, blocks_of(examples[some], variation.at_once))]
+        made = [columns(v) for v, _ in map(varier.block, blocks_of(examples[some], variation.at_once))]
 
         def each() -> list[Any]:
             found = {}
-            for variants, ours, golds in made:
+            for rows, ours, golds in made:
                 tagged = zip(ours, [gold["slots"] for gold in golds], strict=True) if slots else ours
-                found.update(zip(variants.places[0], tagged, strict=True))
+                found.update(zip(rows, tagged, strict=True))
             return [found.get(example.row) for example in examples[some]]
 
         return each
 
     return alter
+
+
+def columns(made: Any) -> tuple[Any, Any, Any]:
+    """The rows, texts and golds of a block's variants; those of a few texts are made one by one."""
+    if isinstance(made, list):
+        return [v.row for v in made], [v.inputs["text"] for v in made], [v.gold for v in made]
+    return made.places[0], made.texts, made.golds
 
 
 def augment(name: str, texts: list[Any]) -> Alter:
