@@ -32,7 +32,7 @@ def found() -> dict[str, Any]:
         if os.environ.get("CI"):
             pytest.fail("run `make .venv/.tools` first")
         pytest.skip("the clients are not installed")
-    usual = {"PYTHONPATH": "", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONWARNINGS": ""}
+    usual = {"PYTHONPATH": "", "LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONWARNINGS": "", "HF_HUB_OFFLINE": "0"}
     with chat_server(says) as server:
         command = [PYTHON, HERE / "clients_program.py", server.url]
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **usual}, timeout=500)
