@@ -252,7 +252,6 @@ def test_killed_during_uploads_and_forgetting(tmp_path, kills):
             except httpx.TransportError:
                 return
 
-    forgotten = False
     for kill in range(kills):
         server, stop = Server(Path(study.file)), threading.Event()
         people = [threading.Thread(target=speak, args=(server, name, stop)) for name in tokens for _ in range(2)]
@@ -265,13 +264,14 @@ def test_killed_during_uploads_and_forgetting(tmp_path, kills):
             time.sleep(rng.random() * 1.5)
             if kill % 2:
                 forgetting.kill()
-            forgotten |= forgetting.wait() == 0
+            forgetting.wait()
         server.kill()
         stop.set()
         for one in people:
             one.join()
     done = commands.unswayed("collect", "forget", study.file, NAME, "--backups")
-    assert done.returncode == 0 or (forgotten and "nobody named" in done.stderr), done.stderr
+    # one that was killed at its very end, or that the server finished, has left nobody to forget
+    assert done.returncode == 0 or "nobody named" in done.stderr, done.stderr
     with open_database(study.place) as store:
         names = {name for (name,) in store.read(lambda tx: tx.rows("SELECT name FROM audio"))}
         assert store.read(lambda tx: tx.rows("SELECT DISTINCT person FROM audio")) == [("ben",)]

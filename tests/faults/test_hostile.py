@@ -218,7 +218,7 @@ def test_nothing_runs_in_a_browser(place: Path, tmp_path: Path) -> None:
 def test_nothing_runs_in_the_pages_of_a_study(tmp_path: Path) -> None:
     """Items, people, the title, the consent and the answers are all from outside."""
     bad = TEXTS[0] + TEXTS[1] + TEXTS[2] + TEXTS[6]
-    items = [{"id": f"{text}{n}", "text": text} for n, text in enumerate(TEXTS)]
+    items = [{"id": f"{text}{n}".replace("\0", ""), "text": text} for n, text in enumerate(TEXTS)]
     file = collecting.write_study(tmp_path / "study", "retype", items, assign=f"k = 1\nstrata = [{json.dumps(bad)}]")
     text = file.read_text().replace('"A study"', json.dumps(bad)).replace('"We keep what you type."', json.dumps(bad))
     file.write_text(text.replace('"me@example.org"', json.dumps(bad)))
