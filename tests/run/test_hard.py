@@ -213,7 +213,7 @@ def _slot_f1(suite: Suite, draw: int) -> float:
 SLOW = """
 import time
 def predict(batch):
-    time.sleep(0.01)
+    time.sleep(0.2)
     with open("asked.log", "a") as log:
         log.write("".join(item["text"] + "\\n" for item in batch))
     return [str(len(item["text"]) % 2) for item in batch]
@@ -229,7 +229,7 @@ def test_a_killed_selection_goes_on_and_asks_nothing_twice(tmp_path: Path) -> No
     log = tmp_path / "asked.log"
     log.touch()
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
-    while process.poll() is None and log.stat().st_size < 4_000:
+    while process.poll() is None and log.stat().st_size < 8_000:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
